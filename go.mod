@@ -1,0 +1,3 @@
+module github.com/bfverify/bfverify
+
+go 1.26
