@@ -1,0 +1,219 @@
+//go:build bfmodel
+
+// Printing reads what it is handed and calls the methods that it finds there;
+// the real code walks the operands with reflection, through printers that it
+// takes from a pool. Here everything reachable from the operands is read, and
+// every value reachable has its formatting methods called, any number of
+// times: a superset, for pointers below the first are printed as numbers.
+// The text is fresh memory. It is written with one call of the writer's Write,
+// as the package documents.
+//
+// The printer handed to Formatter and the state handed to Scanner are fresh
+// ones of the real types, whose methods are analysed from their source.
+package fmt
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+func bfMaybe() bool
+func bfReach(x any) any
+func bfDeepRead(x any)
+func bfDeepWrite(x any)
+func bfStore(p, x any)
+
+// bfx_methods calls what handleMethods may call. A panic of the method is
+// caught and printed, as in (*pp).catchPanic.
+func bfx_methods(x any) {
+	defer func() { recover() }()
+	if f, ok := x.(Formatter); ok {
+		p := new(pp)
+		p.fmt.init(&p.buf)
+		f.Format(p, 'v')
+	}
+	if s, ok := x.(GoStringer); ok {
+		s.GoString()
+	}
+	if e, ok := x.(error); ok {
+		e.Error()
+	}
+	if s, ok := x.(Stringer); ok {
+		s.String()
+	}
+}
+
+//bf:inline
+func bfx_format(a []any) {
+	bfDeepRead(a)
+	for bfMaybe() {
+		bfx_methods(bfReach(a))
+	}
+}
+
+func bfx_text() string {
+	if bfMaybe() {
+		return "text"
+	}
+	return ""
+}
+
+//bf:inline
+func bf_Sprint(a ...any) string {
+	bfx_format(a)
+	return bfx_text()
+}
+
+//bf:inline
+func bf_Sprintf(format string, a ...any) string {
+	bfx_format(a)
+	return bfx_text()
+}
+
+//bf:inline
+func bf_Sprintln(a ...any) string {
+	bfx_format(a)
+	return bfx_text()
+}
+
+//bf:inline
+func bf_Append(b []byte, a ...any) []byte {
+	bfx_format(a)
+	return append(b, bfx_text()...)
+}
+
+//bf:inline
+func bf_Appendf(b []byte, format string, a ...any) []byte {
+	bfx_format(a)
+	return append(b, bfx_text()...)
+}
+
+//bf:inline
+func bf_Appendln(b []byte, a ...any) []byte {
+	bfx_format(a)
+	return append(b, bfx_text()...)
+}
+
+//bf:inline
+func bf_Fprint(w io.Writer, a ...any) (n int, err error) {
+	bfx_format(a)
+	return w.Write(make([]byte, 1))
+}
+
+//bf:inline
+func bf_Fprintf(w io.Writer, format string, a ...any) (n int, err error) {
+	bfx_format(a)
+	return w.Write(make([]byte, 1))
+}
+
+//bf:inline
+func bf_Fprintln(w io.Writer, a ...any) (n int, err error) {
+	bfx_format(a)
+	return w.Write(make([]byte, 1))
+}
+
+//bf:inline
+func bf_Print(a ...any) (n int, err error) {
+	bfx_format(a)
+	return os.Stdout.Write(make([]byte, 1))
+}
+
+//bf:inline
+func bf_Printf(format string, a ...any) (n int, err error) {
+	bfx_format(a)
+	return os.Stdout.Write(make([]byte, 1))
+}
+
+//bf:inline
+func bf_Println(a ...any) (n int, err error) {
+	bfx_format(a)
+	return os.Stdout.Write(make([]byte, 1))
+}
+
+// Errorf keeps the operands of %w, which may be any operand that is an error.
+//
+//bf:inline
+func bf_Errorf(format string, a ...any) (err error) {
+	bfx_format(a)
+	if bfMaybe() {
+		return errors.New(format)
+	}
+	if bfMaybe() {
+		w := &wrapError{msg: bfx_text()}
+		for _, x := range a {
+			if bfMaybe() {
+				w.err, _ = x.(error)
+			}
+		}
+		return w
+	}
+	var errs []error
+	for _, x := range a {
+		if e, ok := x.(error); ok {
+			errs = append(errs, e)
+		}
+	}
+	return &wrapErrors{bfx_text(), errs}
+}
+
+func bf_errorf(format string, a ...any) error { return Errorf(format, a...) }
+
+// Scanning reads runes from the reader and stores into the operands, or has
+// them scan themselves.
+//
+//bf:inline
+func bfx_scan(r io.Reader, a []any) (n int, err error) {
+	s := new(ss)
+	if rs, ok := r.(io.RuneScanner); ok {
+		s.rs = rs
+	} else {
+		s.rs = &readRune{reader: r, peekRune: -1}
+	}
+	for bfMaybe() {
+		s.ReadRune()
+		s.UnreadRune()
+	}
+	for _, x := range a {
+		if v, ok := x.(Scanner); ok {
+			err = v.Scan(s, 'v')
+		}
+		bfDeepWrite(x)
+		bfStore(x, make([]byte, 1))
+		n++
+	}
+	if bfMaybe() {
+		err = errors.New("expected newline")
+	}
+	if bfMaybe() {
+		err = io.EOF
+	}
+	if bfMaybe() {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+//bf:inline
+func bf_Fscan(r io.Reader, a ...any) (n int, err error) { return bfx_scan(r, a) }
+
+//bf:inline
+func bf_Fscanln(r io.Reader, a ...any) (n int, err error) { return bfx_scan(r, a) }
+
+//bf:inline
+func bf_Fscanf(r io.Reader, format string, a ...any) (n int, err error) { return bfx_scan(r, a) }
+
+//bf:inline
+func bf_Sscan(str string, a ...any) (n int, err error) {
+	return bfx_scan((*stringReader)(&str), a)
+}
+
+//bf:inline
+func bf_Sscanln(str string, a ...any) (n int, err error) {
+	return bfx_scan((*stringReader)(&str), a)
+}
+
+//bf:inline
+func bf_Sscanf(str string, format string, a ...any) (n int, err error) {
+	return bfx_scan((*stringReader)(&str), a)
+}

@@ -1,0 +1,20 @@
+//go:build bfmodel
+
+// A Logger formats into a buffer that nobody else has (the real one comes
+// from a pool and goes back after the write) and holds outMu while it writes.
+// Everything else in the package is analysed from its source.
+package log
+
+//bf:inline
+func (l *Logger) bf_output(pc uintptr, calldepth int, appendOutput func([]byte) []byte) error {
+	if l.isDiscard.Load() {
+		return nil
+	}
+	l.prefix.Load()
+	l.flag.Load()
+	buf := appendOutput(make([]byte, 0, 1))
+	l.outMu.Lock()
+	defer l.outMu.Unlock()
+	_, err := l.out.Write(buf)
+	return err
+}

@@ -1,0 +1,792 @@
+//go:build bfmodel
+
+// A Value is a handle on a graph of memory: its root, the value that ValueOf
+// was handed, and a value of that graph, which Interface gives back. What is
+// derived from a Value (Elem, Field, Index, MapIndex, Convert ...) has the
+// same root and any value reachable from it; so types, indices and names need
+// not be known. Getters read all that is reachable from the root, setters
+// write it, and what Set and its like are handed is stored wherever below the
+// root its type fits. Each is a superset of what the real function does to the
+// one variable that the Value denotes.
+//
+// The handle is kept in the field ptr and is the Value's own: moving it is no
+// access. Types are tables that never change, or that the package makes once
+// and synchronises; a Type only keeps the value it was asked of, as a hint for
+// New and its like.
+//
+// What cannot be known is recorded: calls by Method, MakeFunc and raw pointers.
+//
+//bf:inline
+//bf:default inert types are tables that nobody writes, and the caches of made types are synchronised inside
+package reflect
+
+import (
+	"iter"
+	"unsafe"
+)
+
+func bfMaybe() bool
+func bfReach(x any) any
+func bfAddr(x any) any
+func bfNew(t any) any
+func bfStore(p, x any)
+func bfDeepRead(x any)
+func bfDeepWrite(x any)
+func bfGhost(p any) *any
+func bfCallFunc(f, x any) any
+func bfUnknown(reason string)
+
+// bfx_handle is what ptr points to.
+type bfx_handle struct {
+	root any
+	val  any
+}
+
+//bf:inline
+//bf:silent
+func bfx_value(root, val any) Value {
+	return Value{ptr: unsafe.Pointer(&bfx_handle{root, val}), flag: flag(bfx_int())}
+}
+
+//bf:inline
+//bf:silent
+func (v Value) bfx_root() any {
+	if v.ptr == nil {
+		return nil
+	}
+	return (*bfx_handle)(v.ptr).root
+}
+
+//bf:inline
+//bf:silent
+func (v Value) bfx_val() any {
+	if v.ptr == nil {
+		return nil
+	}
+	return (*bfx_handle)(v.ptr).val
+}
+
+// bfx_derive is any value below v's root.
+func (v Value) bfx_derive() Value {
+	root := v.bfx_root()
+	return bfx_value(root, bfReach(root))
+}
+
+func (v Value) bfx_read() { bfDeepRead(v.bfx_root()) }
+
+func (v Value) bfx_write() { bfDeepWrite(v.bfx_root()) }
+
+// bfx_set stores x somewhere below v's root.
+func (v Value) bfx_set(x any) {
+	v.bfx_write()
+	bfStore(bfReach(v.bfx_root()), x)
+}
+
+//bf:inline
+//bf:silent
+func bfx_type(x any) *rtype {
+	t := new(rtype)
+	*bfGhost(t) = x
+	return t
+}
+
+//bf:inline
+//bf:silent
+func bfx_like(t Type) any {
+	if r, ok := t.(*rtype); ok {
+		return *bfGhost(r)
+	}
+	return nil
+}
+
+func bfx_fresh(t Type) Value {
+	x := bfNew(bfx_like(t))
+	return bfx_value(x, x)
+}
+
+func bfx_int() int {
+	if bfMaybe() {
+		return 1
+	}
+	return 2
+}
+
+func bfx_text() string {
+	if bfMaybe() {
+		return "text"
+	}
+	return ""
+}
+
+func bf_ValueOf(i any) Value {
+	if i == nil {
+		return Value{}
+	}
+	return bfx_value(i, i)
+}
+
+func bf_TypeOf(i any) Type {
+	if i == nil {
+		return nil
+	}
+	return bfx_type(i)
+}
+
+func bf_TypeFor[T any]() Type { return bfx_type(new(T)) }
+
+func bf_TypeAssert[T any](v Value) (T, bool) {
+	x, ok := v.Interface().(T)
+	return x, ok
+}
+
+// Interface copies the variable out, which reads it.
+func (v Value) bf_Interface() (i any) {
+	v.bfx_read()
+	return v.bfx_val()
+}
+
+func bf_valueInterface(v Value, safe bool) any { return v.Interface() }
+
+func (v Value) bf_Type() Type { return bfx_type(v.bfx_val()) }
+
+func (v Value) bf_typeSlow() Type { return bfx_type(v.bfx_val()) }
+
+func (v Value) bf_Addr() Value {
+	root := v.bfx_root()
+	return bfx_value(root, bfAddr(root))
+}
+
+func (v Value) bf_Elem() Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_Field(i int) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_FieldByIndex(index []int) Value {
+	v.bfx_read()
+	for _, i := range index {
+		_ = i
+	}
+	return v.bfx_derive()
+}
+
+func (v Value) bf_FieldByName(name string) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_Index(i int) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_Slice(i, j int) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_Slice3(i, j, k int) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_Convert(t Type) Value {
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_MapIndex(key Value) Value {
+	v.bfx_read()
+	key.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_FieldByNameFunc(match func(string) bool) Value {
+	for bfMaybe() {
+		match(bfx_text())
+	}
+	v.bfx_read()
+	return v.bfx_derive()
+}
+
+func (v Value) bf_FieldByIndexErr(index []int) (Value, error) {
+	if bfMaybe() {
+		return Value{}, &ValueError{}
+	}
+	return v.FieldByIndex(index), nil
+}
+
+// A method value is called with its receiver, and which method is not known.
+
+func (v Value) bf_Method(i int) Value {
+	bfUnknown("reflect.Value.Method: which method it gives is not known")
+	return v.bfx_derive()
+}
+
+func (v Value) bf_MethodByName(name string) Value {
+	bfUnknown("reflect.Value.MethodByName: which method it gives is not known")
+	return v.bfx_derive()
+}
+
+// Call calls any function below the root with what the arguments hold.
+
+func (v Value) bf_Call(in []Value) []Value {
+	bfUnknown("reflect.Value.Call: any function that its value holds may be called")
+	var args []any
+	for _, x := range in {
+		x.bfx_read()
+		args = append(args, x.bfx_val())
+	}
+	r := bfCallFunc(bfReach(v.bfx_root()), args)
+	return []Value{bfx_value(r, r)}
+}
+
+func (v Value) bf_CallSlice(in []Value) []Value {
+	bfUnknown("reflect.Value.CallSlice: any function that its value holds may be called")
+	var args []any
+	for _, x := range in {
+		x.bfx_read()
+		args = append(args, x.bfx_val())
+	}
+	r := bfCallFunc(bfReach(v.bfx_root()), args)
+	return []Value{bfx_value(r, r)}
+}
+
+func (v Value) bf_Bool() bool {
+	v.bfx_read()
+	return bfMaybe()
+}
+
+func (v Value) bf_Complex() complex128 {
+	v.bfx_read()
+	return complex(float64(bfx_int()), 0)
+}
+
+func (v Value) bf_Float() float64 {
+	v.bfx_read()
+	return float64(bfx_int())
+}
+
+func (v Value) bf_Int() int64 {
+	v.bfx_read()
+	return int64(bfx_int())
+}
+
+func (v Value) bf_Uint() uint64 {
+	v.bfx_read()
+	return uint64(bfx_int())
+}
+
+func (v Value) bf_Len() int {
+	v.bfx_read()
+	return bfx_int()
+}
+
+func (v Value) bf_Cap() int {
+	v.bfx_read()
+	return bfx_int()
+}
+
+func (v Value) bf_IsNil() bool {
+	v.bfx_read()
+	return bfMaybe()
+}
+
+func (v Value) bf_IsZero() bool {
+	v.bfx_read()
+	return bfMaybe()
+}
+
+func (v Value) bf_Comparable() bool {
+	v.bfx_read()
+	return bfMaybe()
+}
+
+func (v Value) bf_Pointer() uintptr {
+	v.bfx_read()
+	return uintptr(bfx_int())
+}
+
+func (v Value) bf_String() string {
+	v.bfx_read()
+	return bfx_text()
+}
+
+func (v Value) bf_InterfaceData() [2]uintptr {
+	v.bfx_read()
+	return [2]uintptr{}
+}
+
+func (v Value) bf_Equal(u Value) bool {
+	v.bfx_read()
+	u.bfx_read()
+	return bfMaybe()
+}
+
+// Bytes gives the variable's own bytes. Those of a named type of bytes are
+// read, and a fresh slice is given for them: it is assumed that nobody writes
+// through it.
+
+func (v Value) bf_Bytes() []byte {
+	v.bfx_read()
+	if b, ok := bfReach(v.bfx_root()).([]byte); ok {
+		return b
+	}
+	return make([]byte, 1)
+}
+
+func (v Value) bf_bytesSlow() []byte {
+	return v.Bytes()
+}
+
+func (v Value) bf_UnsafePointer() unsafe.Pointer {
+	bfUnknown("reflect.Value.UnsafePointer: the pointer is not followed")
+	v.bfx_read()
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&(*bfx_handle)(v.ptr).val))[1]
+}
+
+func (v Value) bf_UnsafeAddr() uintptr {
+	bfUnknown("reflect.Value.UnsafeAddr: the address is not followed")
+	return uintptr(bfx_int())
+}
+
+func (v Value) bf_Recv() (x Value, ok bool) {
+	v.bfx_read()
+	return v.bfx_derive(), bfMaybe()
+}
+
+func (v Value) bf_TryRecv() (x Value, ok bool) {
+	v.bfx_read()
+	return v.bfx_derive(), bfMaybe()
+}
+
+// A send stores into the channel's buffer, which bfStore takes for a send.
+
+func (v Value) bf_Send(x Value) {
+	v.bfx_set(x.bfx_val())
+}
+
+func (v Value) bf_TrySend(x Value) bool {
+	v.bfx_set(x.bfx_val())
+	return bfMaybe()
+}
+
+func (v Value) bf_Close() {
+	bfUnknown("reflect.Value.Close: which channel it closes is not known")
+}
+
+func (v Value) bf_Set(x Value) {
+	x.bfx_read()
+	v.bfx_set(x.bfx_val())
+}
+
+func (v Value) bf_SetBool(x bool) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetComplex(x complex128) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetFloat(x float64) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetInt(x int64) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetLen(n int) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetCap(n int) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetUint(x uint64) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetString(x string) {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetZero() {
+	v.bfx_write()
+}
+
+func (v Value) bf_Grow(n int) {
+	v.bfx_write()
+}
+
+func (v Value) bf_Clear() {
+	v.bfx_write()
+}
+
+func (v Value) bf_SetBytes(x []byte) {
+	v.bfx_write()
+	v.bfx_set(x)
+}
+
+func (v Value) bf_SetPointer(x unsafe.Pointer) {
+	bfUnknown("reflect.Value.SetPointer stores a raw pointer")
+	v.bfx_write()
+	v.bfx_set(x)
+}
+
+func (v Value) bf_SetMapIndex(key, elem Value) {
+	key.bfx_read()
+	elem.bfx_read()
+	v.bfx_set(key.bfx_val())
+	v.bfx_set(elem.bfx_val())
+	v.bfx_write()
+}
+
+func (v Value) bf_SetIterKey(iter *MapIter) {
+	v.Set(iter.Key())
+}
+
+func (v Value) bf_SetIterValue(iter *MapIter) {
+	v.Set(iter.Value())
+}
+
+func (v Value) bf_MapKeys() []Value {
+	v.bfx_read()
+	var keys []Value
+	for bfMaybe() {
+		keys = append(keys, v.bfx_derive())
+	}
+	return keys
+}
+
+func (v Value) bf_MapRange() *MapIter {
+	return &MapIter{m: v}
+}
+
+func (iter *MapIter) bf_Key() Value {
+	iter.m.bfx_read()
+	return iter.m.bfx_derive()
+}
+
+func (iter *MapIter) bf_Value() Value {
+	iter.m.bfx_read()
+	return iter.m.bfx_derive()
+}
+
+func (iter *MapIter) bf_Next() bool {
+	iter.m.bfx_read()
+	iter.m.flag = flag(bfx_int())
+	return bfMaybe()
+}
+
+func (iter *MapIter) bf_Reset(v Value) {
+	iter.m = v
+}
+
+func (v Value) bf_Seq() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		v.bfx_read()
+		for bfMaybe() {
+			if !yield(v.bfx_derive()) {
+				return
+			}
+		}
+	}
+}
+
+func (v Value) bf_Seq2() iter.Seq2[Value, Value] {
+	return func(yield func(Value, Value) bool) {
+		v.bfx_read()
+		for bfMaybe() {
+			if !yield(v.bfx_derive(), v.bfx_derive()) {
+				return
+			}
+		}
+	}
+}
+
+func (v Value) bf_Fields() iter.Seq2[StructField, Value] {
+	return func(yield func(StructField, Value) bool) {
+		for bfMaybe() {
+			if !yield(v.Type().Field(0), v.Field(0)) {
+				return
+			}
+		}
+	}
+}
+
+func (v Value) bf_Methods() iter.Seq2[Method, Value] {
+	return func(yield func(Method, Value) bool) {
+		for bfMaybe() {
+			if !yield(v.Type().Method(0), v.Method(0)) {
+				return
+			}
+		}
+	}
+}
+
+// Functions that make values or move them.
+
+func bf_Append(s Value, x ...Value) Value {
+	s.bfx_read()
+	for _, e := range x {
+		e.bfx_read()
+		bfStore(s.bfx_val(), nil)
+		bfStore(s.bfx_val(), e.bfx_val())
+	}
+	n := bfNew(s.bfx_val())
+	for _, e := range x {
+		bfStore(n, e.bfx_val())
+	}
+	bfStore(n, bfReach(s.bfx_root()))
+	if bfMaybe() {
+		return bfx_value(n, n)
+	}
+	return s.bfx_derive()
+}
+
+func bf_AppendSlice(s, t Value) Value {
+	t.bfx_read()
+	return Append(s, bfx_value(t.bfx_root(), bfReach(t.bfx_root())))
+}
+
+func bf_Copy(dst, src Value) int {
+	src.bfx_read()
+	dst.bfx_set(bfReach(src.bfx_root()))
+	return bfx_int()
+}
+
+func bf_Select(cases []SelectCase) (chosen int, recv Value, recvOK bool) {
+	for i, c := range cases {
+		if bfMaybe() {
+			switch c.Dir {
+			case SelectSend:
+				c.Chan.Send(c.Send)
+				return i, Value{}, false
+			case SelectRecv:
+				recv, recvOK = c.Chan.Recv()
+				return i, recv, recvOK
+			default:
+				return i, Value{}, false
+			}
+		}
+	}
+	return 0, Value{}, false
+}
+
+func bf_Indirect(v Value) Value {
+	if bfMaybe() {
+		return v
+	}
+	return v.Elem()
+}
+
+func bf_MakeSlice(typ Type, len, cap int) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_MakeChan(typ Type, buffer int) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_MakeMap(typ Type) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_MakeMapWithSize(typ Type, n int) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_Zero(typ Type) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_New(typ Type) Value {
+	return bfx_fresh(typ)
+}
+
+func bf_NewAt(typ Type, p unsafe.Pointer) Value {
+	bfUnknown("reflect.NewAt makes a pointer of a type not known here")
+	return bfx_value(p, p)
+}
+
+func bf_SliceAt(typ Type, p unsafe.Pointer, n int) Value {
+	bfUnknown("reflect.SliceAt makes a slice of a type not known here")
+	return bfx_value(p, p)
+}
+
+func bf_MakeFunc(typ Type, fn func(args []Value) (results []Value)) Value {
+	bfUnknown("reflect.MakeFunc: who calls the function that it makes is not known")
+	go func() {
+		for bfMaybe() {
+			for _, r := range fn([]Value{bfx_fresh(typ)}) {
+				r.bfx_read()
+			}
+		}
+	}()
+	return bfx_fresh(typ)
+}
+
+func bf_DeepEqual(x, y any) bool {
+	bfDeepRead(x)
+	bfDeepRead(y)
+	return bfMaybe()
+}
+
+func bf_Swapper(slice any) func(i, j int) {
+	return func(i, j int) { bfStore(slice, nil) }
+}
+
+func bf_VisibleFields(t Type) []StructField {
+	return []StructField{t.Field(0)}
+}
+
+// Types lead to types.
+
+func bf_PointerTo(t Type) Type {
+	return bfx_type(bfx_like(t))
+}
+
+func bf_PtrTo(t Type) Type {
+	return bfx_type(bfx_like(t))
+}
+
+func bf_ChanOf(dir ChanDir, t Type) Type {
+	return bfx_type(bfx_like(t))
+}
+
+func bf_SliceOf(t Type) Type {
+	return bfx_type(bfx_like(t))
+}
+
+func bf_ArrayOf(length int, elem Type) Type {
+	return bfx_type(bfx_like(elem))
+}
+
+func bf_MapOf(key, elem Type) Type {
+	if bfMaybe() {
+		return bfx_type(bfx_like(key))
+	}
+	return bfx_type(bfx_like(elem))
+}
+
+func bf_FuncOf(in, out []Type, variadic bool) Type {
+	for _, t := range append(in[:len(in):len(in)], out...) {
+		if bfMaybe() {
+			return bfx_type(bfx_like(t))
+		}
+	}
+	return bfx_type(nil)
+}
+
+func bf_StructOf(fields []StructField) Type {
+	for _, f := range fields {
+		if bfMaybe() {
+			return bfx_type(bfx_like(f.Type))
+		}
+	}
+	return bfx_type(nil)
+}
+
+func (t *rtype) bf_Elem() Type {
+	return t
+}
+
+func (t *rtype) bf_Key() Type {
+	return t
+}
+
+func (t *rtype) bf_In(i int) Type {
+	return t
+}
+
+func (t *rtype) bf_Out(i int) Type {
+	return t
+}
+
+func (t *rtype) bf_Field(i int) StructField {
+	return StructField{Name: bfx_text(), PkgPath: bfx_text(), Type: t, Tag: StructTag(bfx_text()), Index: []int{bfx_int()}, Anonymous: bfMaybe()}
+}
+
+func (t *rtype) bf_FieldByIndex(index []int) StructField {
+	for _, i := range index {
+		_ = i
+	}
+	return t.Field(0)
+}
+
+func (t *rtype) bf_FieldByName(name string) (StructField, bool) {
+	return t.Field(0), bfMaybe()
+}
+
+func (t *rtype) bf_FieldByNameFunc(match func(string) bool) (StructField, bool) {
+	for bfMaybe() {
+		match(bfx_text())
+	}
+	return t.Field(0), bfMaybe()
+}
+
+func (t *rtype) bf_Method(i int) (m Method) {
+	return Method{Name: bfx_text(), PkgPath: bfx_text(), Type: t, Func: ValueOf(bfx_like(t)), Index: bfx_int()}
+}
+
+func (t *rtype) bf_MethodByName(name string) (m Method, ok bool) {
+	return t.Method(0), bfMaybe()
+}
+
+func (t *rtype) bf_Fields() iter.Seq[StructField] {
+	return func(yield func(StructField) bool) {
+		for bfMaybe() {
+			if !yield(t.Field(0)) {
+				return
+			}
+		}
+	}
+}
+
+func (t *rtype) bf_Methods() iter.Seq[Method] {
+	return func(yield func(Method) bool) {
+		for bfMaybe() {
+			if !yield(t.Method(0)) {
+				return
+			}
+		}
+	}
+}
+
+func (t *rtype) bf_Ins() iter.Seq[Type] {
+	return func(yield func(Type) bool) {
+		for bfMaybe() {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+func (t *rtype) bf_Outs() iter.Seq[Type] {
+	return func(yield func(Type) bool) {
+		for bfMaybe() {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+func (t *rtype) bf_String() string {
+	return bfx_text()
+}
+
+func (t *rtype) bf_Name() string {
+	return bfx_text()
+}
+
+func (t *rtype) bf_PkgPath() string {
+	return bfx_text()
+}

@@ -1,0 +1,556 @@
+package pta
+
+import (
+	"github.com/bfverify/bfverify/facts"
+)
+
+// constrain adds the constraints of all rows of f for instance id. The order
+// of rows does not matter: the analysis is flow-insensitive.
+func (s *solver) constrain(id InstID, f *facts.Func) {
+	in := s.insts[id]
+	node := func(r facts.Reg) uint32 { return in.Base + f.Regs[r].Node }
+	for _, g := range f.Globals {
+		gl := &s.u.Globals[g.Global]
+		o := s.object(objKey{ObjGlobal, uint32(g.Global), 0, 0}, gl.Type, 0)
+		s.pointsTo(node(g.Dst), s.objs[o].Node, false)
+	}
+	for _, fr := range f.FuncRef {
+		o := s.object(objKey{ObjFunc, uint32(fr.Fn), 0, 0}, 0, 0)
+		s.pointsTo(node(fr.Dst), s.objs[o].Node, false)
+	}
+	hctx := s.ctxs.heap(in.Ctx, s.cfg.HK)
+	for _, a := range f.Allocs {
+		site := &f.Sites[a.Site]
+		o := s.object(objKey{ObjSite, uint32(f.ID), uint32(a.Site), hctx}, site.Type, id)
+		s.pointsTo(node(a.Dst), s.objs[o].Node, false)
+	}
+	for _, c := range f.Copies {
+		if c.N == 0 {
+			continue
+		}
+		d, src := node(c.Dst)+uint32(c.DstLeaf), node(c.Src)+uint32(c.SrcLeaf)
+		for i := range uint32(c.N) {
+			s.copyEdge(src+i, d+i, c.Unsafe)
+		}
+	}
+	for _, p := range f.Phis {
+		n := s.leaves(f, p.Dst)
+		for _, e := range p.Edges {
+			if e == facts.NoReg {
+				continue
+			}
+			for i := range n {
+				s.copyEdge(node(e)+uint32(i), node(p.Dst)+uint32(i), false)
+			}
+		}
+	}
+	for _, a := range f.Addrs {
+		if s.leaves(f, a.Base) == 0 {
+			continue
+		}
+		if a.Kind != facts.AddrField || a.Off == 0 {
+			// Same cell: elements share their array's cells, and a first field
+			// starts where its struct does.
+			s.copyEdge(node(a.Base), node(a.Dst), false)
+			continue
+		}
+		s.on(node(a.Base), constraint{kind: consAddr, a: node(a.Dst), off: a.Off})
+	}
+	for _, m := range f.Mems {
+		if m.Val == facts.NoReg || m.Type == 0 {
+			continue
+		}
+		l := s.u.Layout(m.Type)
+		for i, c := range l.Ptrs {
+			k := constraint{kind: consLoad, a: node(m.Val) + uint32(m.ValLeaf) + uint32(i), off: m.Off + c}
+			if m.Write {
+				k.kind = consStore
+			}
+			s.on(node(m.Base), k)
+		}
+	}
+	for _, a := range f.Asserts {
+		if a.X == facts.NoReg {
+			continue
+		}
+		s.on(node(a.X), constraint{kind: consAssert, a: node(a.Dst), typ: a.Type})
+	}
+	for _, g := range f.Ghosts {
+		if g.Base == facts.NoReg || s.leaves(f, g.Base) == 0 {
+			continue
+		}
+		t := s.u.Types[f.Regs[g.Dst].Type].Elem
+		s.on(node(g.Base), constraint{kind: consGhost, a: node(g.Dst), typ: t})
+	}
+	for _, r := range f.Reaches {
+		s.reach(in, f, r.X, node(r.Dst))
+	}
+	for i, d := range f.Deeps {
+		touched, stored := in.Deep+uint32(2*i), in.Deep+uint32(2*i)+1
+		if d.Shallow {
+			for j := range s.leaves(f, d.X) {
+				s.on(node(d.X)+uint32(j), constraint{kind: consShallow, a: touched})
+			}
+		} else {
+			s.reach(in, f, d.X, touched)
+		}
+		if !d.Write {
+			continue
+		}
+		if d.From != facts.NoReg {
+			s.reach(in, f, d.From, stored)
+		} else if !d.Shallow {
+			stored = touched // any of it may be stored into any of it
+		}
+		s.on(touched, constraint{kind: consHavoc, a: stored})
+	}
+	for i, n := range f.News {
+		if s.leaves(f, n.X) > 0 {
+			s.on(node(n.X), constraint{kind: consNew, a: node(n.Dst), inst: id, row: uint32(i)})
+		}
+	}
+	for i, a := range f.Anys {
+		fns := in.Deep + uint32(2*(len(f.Deeps)+i))
+		s.reach(in, f, a.Fn, fns)
+		s.reach(in, f, a.X, fns+1)
+		s.on(fns, constraint{kind: consAny, inst: id, row: uint32(i)})
+	}
+	for i := range f.Calls {
+		s.call(id, f, uint32(i))
+	}
+}
+
+// reach makes node d hold all that register x reaches.
+func (s *solver) reach(in Inst, f *facts.Func, x facts.Reg, d uint32) {
+	s.on(d, constraint{kind: consReach, a: d})
+	for i := range s.leaves(f, x) {
+		s.copyEdge(in.Base+f.Regs[x].Node+uint32(i), d, false)
+	}
+}
+
+// call adds the constraints of Calls[row].
+func (s *solver) call(id InstID, f *facts.Func, row uint32) {
+	in := s.insts[id]
+	c := &f.Calls[row]
+	switch {
+	case c.Static != 0:
+		callee := s.u.Funcs[c.Static]
+		if callee == nil {
+			s.edge(id, s.edgeKind(c, c.Static), row, s.instance(c.Static, 0))
+			return
+		}
+		if callee.Is(facts.FnMethod) && s.cfg.Policy != Insens && !callee.Is(facts.FnInline) {
+			if len(c.Args) > 0 && c.Args[0] != facts.NoReg {
+				n := in.Base + f.Regs[c.Args[0]].Node
+				s.on(n, constraint{kind: consCall, inst: id, row: row, fn: c.Static})
+				s.fallback = append(s.fallback, pendingCall{id, row, n, c.Static})
+				return
+			}
+		}
+		s.link(id, f, row, c.Static, s.calleeCtx(callee, s.callElem(f, row), in.Ctx, noObj), true)
+	case c.Method != 0:
+		if c.Recv != facts.NoReg {
+			s.on(in.Base+f.Regs[c.Recv].Node, constraint{kind: consInvoke, inst: id, row: row})
+		}
+	case c.Fn != facts.NoReg:
+		s.on(in.Base+f.Regs[c.Fn].Node, constraint{kind: consFn, inst: id, row: row})
+	}
+}
+
+func (s *solver) callElem(f *facts.Func, row uint32) element {
+	return element(s.callBase[f.ID] + row)
+}
+
+// unreached instantiates the callees of method calls whose receiver stayed
+// empty (nil, or from code that is not modelled) under the plain rule, and
+// reports whether there were any.
+func (s *solver) unreached() bool {
+	todo := s.fallback
+	s.fallback = nil
+	any := false
+	for _, p := range todo {
+		n := s.find(p.node)
+		if s.pts[n] != nil && !s.pts[n].Empty() {
+			continue
+		}
+		in := s.insts[p.inst]
+		f := s.u.Funcs[in.Fn]
+		callee := s.u.Funcs[p.fn]
+		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), true)
+		any = true
+	}
+	return any || len(s.fallback) > 0
+}
+
+func (s *solver) edgeKind(c *facts.Call, fn facts.FuncID) EdgeKind {
+	if c.Mode == facts.ModeGo {
+		return EdgeGo
+	}
+	return EdgeCall
+}
+
+// edge records a call edge and reports whether it is new.
+func (s *solver) edge(from InstID, kind EdgeKind, row uint32, to InstID) bool {
+	k := edgeKey{from, kind, row, to}
+	if s.edgeSet[k] {
+		return false
+	}
+	s.edgeSet[k] = true
+	s.insts[from].Out = append(s.insts[from].Out, Edge{kind, row, to})
+	return true
+}
+
+// link connects Calls[row] of instance id with fn in ctx: arguments to
+// parameters (the first one too if withRecv), results back.
+func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx CtxID, withRecv bool) InstID {
+	c := &f.Calls[row]
+	to := s.instance(fn, ctx)
+	kind := s.edgeKind(c, fn)
+	if kind == EdgeCall && s.cfg.Parallel[fn] && f.Name == testRunner {
+		kind = EdgeGo
+	}
+	if !s.edge(id, kind, row, to) {
+		return to
+	}
+	callee := s.u.Funcs[s.insts[to].Fn]
+	if callee == nil {
+		return to
+	}
+	in, out := s.insts[id], s.insts[to]
+	params := callee.Params
+	args := c.Args
+	if c.Method != 0 && len(params) > 0 {
+		params = params[1:]
+	} else if !withRecv && len(args) > 0 {
+		args, params = args[1:], params[1:]
+	}
+	for i, a := range args {
+		if a == facts.NoReg || i >= len(params) {
+			continue
+		}
+		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
+		for j := range n {
+			s.copyEdge(in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j), false)
+		}
+	}
+	if c.Dst != facts.NoReg && callee.Ret != facts.NoReg {
+		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
+		for j := range n {
+			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j), false)
+		}
+	}
+	return to
+}
+
+// testRunner is the model function that runs one test function.
+const testRunner = "testing.bfx_tRunner"
+
+// apply runs constraint c of node n for a new element p.
+func (s *solver) apply(n uint32, c constraint, p uint32) {
+	o := s.obj[p]
+	ob := &s.objs[o]
+	switch c.kind {
+	case consLoad, consStore:
+		q := p + c.off
+		if ob.Untyped {
+			q = ob.Node
+		} else if q >= ob.Node+ob.N {
+			return
+		}
+		if c.kind == consLoad {
+			s.copyEdge(q, c.a, ob.Untyped)
+		} else {
+			s.copyEdge(c.a, q, false)
+		}
+	case consAddr:
+		if ob.Untyped { // one cell of it stands for all
+			s.pointsTo(c.a, p, true)
+			return
+		}
+		if q := p + c.off; q < ob.Node+ob.N {
+			s.pointsTo(c.a, q, false)
+		}
+	case consAssert:
+		s.assert(c, p, ob)
+	case consCall:
+		in := s.insts[c.inst]
+		f := s.u.Funcs[in.Fn]
+		ctx := s.calleeCtx(s.u.Funcs[c.fn], s.callElem(f, c.row), in.Ctx, o)
+		to := s.link(c.inst, f, c.row, c.fn, ctx, false)
+		s.receive(to, p)
+	case consFn:
+		s.callValue(c, o)
+	case consInvoke:
+		s.invoke(c, p, o)
+	case consThis:
+		in := s.insts[c.inst]
+		f := s.u.Funcs[in.Fn]
+		ctx := s.calleeCtx(s.u.Funcs[c.fn], s.callElem(f, c.row), in.Ctx, o)
+		to := s.link(c.inst, f, c.row, c.fn, ctx, false)
+		s.receive(to, p)
+	case consReach:
+		for i := range ob.N {
+			q := ob.Node + i
+			s.insert(s.find(c.a), q)
+			s.copyEdge(q, c.a, false)
+		}
+	case consShallow:
+		if s.isBox(ob) {
+			for i := range ob.N {
+				s.copyEdge(ob.Node+i, c.a, false)
+			}
+			return
+		}
+		for i := range ob.N {
+			s.insert(s.find(c.a), ob.Node+i)
+		}
+	case consNew:
+		s.makeNew(c, p, o)
+	case consHavoc:
+		if s.typ[p] != 0 && s.u.Types[s.typ[p]].Kind.PointerLike() {
+			s.copyEdge(c.a, p, false)
+		}
+	case consGhost:
+		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)
+		s.pointsTo(c.a, s.objs[g].Node, false)
+	case consAny:
+		s.callAny(c, o)
+	}
+}
+
+// receive puts p into the receiver parameter of an instance.
+func (s *solver) receive(to InstID, p uint32) {
+	out := s.insts[to]
+	callee := s.u.Funcs[out.Fn]
+	if callee == nil || len(callee.Params) == 0 || s.leaves(callee, callee.Params[0]) == 0 {
+		return
+	}
+	s.pointsTo(out.Base+callee.Regs[callee.Params[0]].Node, p, false)
+}
+
+// assert adds what p gives to x.(T).
+func (s *solver) assert(c constraint, p uint32, ob *Object) {
+	t := &s.u.Types[c.typ]
+	if t.Kind == facts.Interface {
+		if s.isBox(ob) && !s.u.Implements(ob.Type, c.typ) {
+			return
+		}
+		s.pointsTo(c.a, p, false)
+		return
+	}
+	l := s.u.Layout(c.typ)
+	if s.isBox(ob) {
+		if ob.Type != c.typ {
+			return
+		}
+		for i, cell := range l.Ptrs {
+			s.copyEdge(ob.Node+cell, c.a+uint32(i), false)
+		}
+		return
+	}
+	// A cell that reflection made an interface of: a pointer to it, or what it
+	// holds.
+	if len(l.Ptrs) == 1 && len(l.Cells) == 1 {
+		s.pointsTo(c.a, p, false)
+	}
+	shape := s.u.ShapeOf(c.typ)
+	if ob.Type != 0 && (ob.Untyped || s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape)) {
+		for i, cell := range l.Ptrs {
+			if q := p + cell; q < ob.Node+ob.N {
+				s.copyEdge(q, c.a+uint32(i), false)
+			}
+		}
+	}
+}
+
+// callValue connects a call of a function value with one function object.
+func (s *solver) callValue(c constraint, o ObjID) {
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	fn, closure := s.function(o)
+	if fn == 0 {
+		return
+	}
+	callee := s.u.Funcs[fn]
+	if callee != nil && len(callee.Params) != len(f.Calls[c.row].Args) {
+		return // a function of another signature got here by imprecision
+	}
+	recv := noObj
+	if closure {
+		recv = o
+	}
+	var ctx CtxID
+	if callee != nil {
+		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, recv)
+	}
+	to := s.link(c.inst, f, c.row, fn, ctx, true)
+	s.bind(to, o)
+}
+
+// function returns the function that an object is, if it is one, and whether
+// it is a closure.
+func (s *solver) function(o ObjID) (facts.FuncID, bool) {
+	ob := &s.objs[o]
+	switch {
+	case ob.Kind == ObjFunc:
+		return ob.Fn, false
+	case s.isClosure(ob):
+		return s.u.Funcs[ob.Fn].Sites[ob.Site].Fn, true
+	}
+	return 0, false
+}
+
+// bind lets the bindings of closure object o flow into an instance of its function.
+func (s *solver) bind(to InstID, o ObjID) {
+	ob := s.objs[o]
+	if ob.Kind != ObjSite {
+		return
+	}
+	out := s.insts[to]
+	callee := s.u.Funcs[out.Fn]
+	if callee == nil {
+		return
+	}
+	l := s.u.Layout(ob.Type)
+	leaf := uint32(0)
+	var first uint32
+	if len(callee.Free) > 0 {
+		first = callee.Regs[callee.Free[0]].Node
+	}
+	// The free variables were numbered one after another, like the cells.
+	for _, cell := range l.Ptrs {
+		s.copyEdge(ob.Node+cell, out.Base+first+leaf, false)
+		leaf++
+	}
+}
+
+// invoke connects an interface call with what p gives.
+func (s *solver) invoke(c constraint, p uint32, o ObjID) {
+	f := s.u.Funcs[s.insts[c.inst].Fn]
+	key := f.Calls[c.row].Method
+	ob := &s.objs[o]
+	if !s.isBox(ob) {
+		s.invokeRaw(c, key, p, o)
+		return
+	}
+	fn := s.u.MethodOf(ob.Type, key)
+	if fn == 0 {
+		return
+	}
+	if s.u.Types[ob.Type].Kind == facts.Pointer {
+		k := thisKey{c.inst, c.row, o}
+		if !s.thisSet[k] {
+			s.thisSet[k] = true
+			c.kind, c.fn = consThis, fn
+			s.fallback = append(s.fallback, pendingCall{c.inst, c.row, ob.Node, fn})
+			s.on(ob.Node, c)
+		}
+		return
+	}
+	in := s.insts[c.inst]
+	callee := s.u.Funcs[fn]
+	var ctx CtxID
+	if callee != nil {
+		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
+	}
+	node := ob.Node
+	l := s.u.Layout(ob.Type)
+	to := s.link(c.inst, f, c.row, fn, ctx, false)
+	if callee == nil || len(callee.Params) == 0 {
+		return
+	}
+	out := s.insts[to]
+	for i, cell := range l.Ptrs {
+		s.copyEdge(node+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), false)
+	}
+}
+
+// invokeRaw connects an interface call with a cell that reflection made an
+// interface value of: the method of every type that starts there, called on a
+// pointer to it.
+func (s *solver) invokeRaw(c constraint, key facts.MethodID, p uint32, o ObjID) {
+	ob := s.objs[o]
+	if ob.Type == 0 || ob.Kind == ObjFunc {
+		return
+	}
+	f := s.u.Funcs[s.insts[c.inst].Fn]
+	for _, t := range s.u.Layout(ob.Type).Cells[p-ob.Node].Types {
+		name := "*" + s.u.Types[t].Name
+		pt := s.u.TypeByName(name)
+		if pt == 0 {
+			continue
+		}
+		fn := s.u.MethodOf(pt, key)
+		if fn == 0 || s.u.Funcs[fn] == nil {
+			continue
+		}
+		in := s.insts[c.inst]
+		ctx := s.calleeCtx(s.u.Funcs[fn], s.callElem(f, c.row), in.Ctx, o)
+		s.receive(s.link(c.inst, f, c.row, fn, ctx, false), p)
+	}
+}
+
+// callAny connects Anys[row] with one function object.
+func (s *solver) callAny(c constraint, o ObjID) {
+	fn, closure := s.function(o)
+	if fn == 0 || s.u.Funcs[fn] == nil {
+		return
+	}
+	callee := s.u.Funcs[fn]
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	a := &f.Anys[c.row]
+	recv := noObj
+	if closure {
+		recv = o
+	}
+	site := element(s.callBase[f.ID] + uint32(len(f.Calls)) + c.row)
+	to := s.instance(fn, s.calleeCtx(callee, site, in.Ctx, recv))
+	kind := EdgeAny
+	if a.Spawn {
+		kind = EdgeAnyGo
+	}
+	if !s.edge(c.inst, kind, c.row, to) {
+		return
+	}
+	s.bind(to, o)
+	out := s.insts[to]
+	callee = s.u.Funcs[out.Fn]
+	x := in.Deep + uint32(2*(len(f.Deeps)+int(c.row))) + 1
+	for _, p := range callee.Params {
+		for i := range s.leaves(callee, p) {
+			s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), false)
+		}
+	}
+	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
+		for i := range s.leaves(callee, callee.Ret) {
+			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(i), in.Base+f.Regs[a.Dst].Node, false)
+		}
+	}
+}
+
+// makeNew gives News[row] an object of the types that p stands for: a box's
+// dynamic type, or the types that start at a cell; for pointers what they
+// point to as well, since a model may be handed a pointer for its element.
+func (s *solver) makeNew(c constraint, p uint32, o ObjID) {
+	ob := &s.objs[o]
+	if ob.Type == 0 {
+		return
+	}
+	ts := s.u.Layout(ob.Type).Cells[p-ob.Node].Types
+	if s.isBox(ob) {
+		ts = []facts.TypeID{ob.Type}
+	}
+	in := s.insts[c.inst]
+	for _, t := range ts {
+		for range 2 {
+			n := s.object(objKey{ObjNew, uint32(in.Fn), c.row<<20 | uint32(t), s.ctxs.heap(in.Ctx, s.cfg.HK)}, t, c.inst)
+			s.insert(s.find(c.a), s.objs[n].Node)
+			ty := &s.u.Types[t]
+			if ty.Kind != facts.Pointer && ty.Kind != facts.Slice || ty.Elem == 0 {
+				break
+			}
+			t = ty.Elem
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package pta
+
+import (
+	"sort"
+
+	"github.com/bfverify/bfverify/facts"
+)
+
+// Stats counts what an analysis did.
+type Stats struct {
+	Nodes, Insts, Objects, Edges int
+	Collapsed                    int
+	Untyped                      int            // objects viewed at a foreign type
+	Missing                      []facts.FuncID // called, but without facts
+}
+
+// Result is the solution: points-to sets, objects and the call graph.
+// It is immutable and safe for concurrent reading.
+type Result struct {
+	Prog  *facts.Program
+	Insts []Inst   // by InstID; element 0 is unused
+	Objs  []Object // by ObjID; element 0 is unused
+	Root  InstID
+	Stats Stats
+
+	rep []uint32
+	pts []*Set
+	obj []ObjID
+	u   *facts.Universe
+	ctx *contexts
+}
+
+func (s *solver) result(root InstID) *Result {
+	r := &Result{
+		Prog: s.prog, Insts: s.insts, Objs: s.objs, Root: root,
+		rep: s.rep, pts: s.pts, obj: s.obj, u: s.u, ctx: s.ctxs,
+	}
+	for i := range r.rep {
+		r.rep[i] = s.find(uint32(i))
+	}
+	n := 0
+	for i := range r.Insts {
+		out := r.Insts[i].Out
+		sort.Slice(out, func(a, b int) bool {
+			if out[a].Kind != out[b].Kind {
+				return out[a].Kind < out[b].Kind
+			}
+			if out[a].Row != out[b].Row {
+				return out[a].Row < out[b].Row
+			}
+			return out[a].Callee < out[b].Callee
+		})
+		n += len(out)
+	}
+	s.stats.Nodes, s.stats.Insts, s.stats.Objects, s.stats.Edges = len(s.rep), len(s.insts)-1, len(s.objs)-1, n
+	r.Stats = s.stats
+	return r
+}
+
+var empty Set
+
+// Func returns the function of an instance; nil if only its name is known.
+func (r *Result) Func(i InstID) *facts.Func { return r.u.Funcs[r.Insts[i].Fn] }
+
+// PointsTo returns the cells that leaf of register v may point to in instance
+// i. The caller must not change the set.
+func (r *Result) PointsTo(i InstID, v facts.Reg, leaf uint32) *Set {
+	f := r.Func(i)
+	if v == facts.NoReg || len(r.u.Layout(f.Regs[v].Type).Ptrs) == 0 {
+		return &empty
+	}
+	return r.set(r.Insts[i].Base + f.Regs[v].Node + leaf)
+}
+
+// Deep returns the cells that Deeps[row] of instance i touches.
+func (r *Result) Deep(i InstID, row uint32) *Set { return r.set(r.Insts[i].Deep + 2*row) }
+
+func (r *Result) set(n uint32) *Set {
+	if p := r.pts[r.rep[n]]; p != nil {
+		return p
+	}
+	return &empty
+}
+
+// Content returns what the cell may hold, if it is pointer-like.
+func (r *Result) Content(cell uint32) *Set { return r.set(cell) }
+
+// Object returns the object that a cell belongs to, and the cell's offset.
+func (r *Result) Object(cell uint32) (ObjID, uint32) {
+	o := r.obj[cell]
+	return o, cell - r.Objs[o].Node
+}
+
+// Cell describes the cell at an offset of an object; nil for functions.
+func (r *Result) Cell(o ObjID, off uint32) *facts.Cell {
+	t := r.Objs[o].Type
+	if t == 0 {
+		return nil
+	}
+	return &r.u.Layout(t).Cells[off]
+}
+
+// SiteKind returns the kind of an object's allocation site.
+func (r *Result) SiteKind(o ObjID) (facts.SiteKind, bool) {
+	ob := &r.Objs[o]
+	if ob.Kind != ObjSite {
+		return 0, false
+	}
+	return r.u.Funcs[ob.Fn].Sites[ob.Site].Kind, true
+}
+
+// Site returns the allocation site of an object made at one, or nil.
+func (r *Result) Site(o ObjID) *facts.Site {
+	ob := &r.Objs[o]
+	if ob.Kind != ObjSite {
+		return nil
+	}
+	return &r.u.Funcs[ob.Fn].Sites[ob.Site]
+}
+
+// MayAlias reports whether two registers may point to a common cell.
+func (r *Result) MayAlias(i InstID, v facts.Reg, j InstID, w facts.Reg) bool {
+	return r.PointsTo(i, v, 0).Meets(r.PointsTo(j, w, 0))
+}
