@@ -21,7 +21,7 @@ var markers = map[string]bool{
 	"bfMaybe": true, "bfReach": true, "bfDeepRead": true, "bfDeepWrite": true, "bfGhost": true,
 	"bfCallFunc": true, "bfParallel": true, "bfTests": true, "bfExit": true, "bfGoexit": true,
 	"bfUnknown": true,
-	"bfStore":   true, "bfNew": true, "bfAddr": true, // additions, see the report
+	"bfStore":   true, "bfNew": true, "bfAddr": true, // not in docs/models.md yet
 }
 
 var directives = map[string]bool{"//bf:inline": true, "//bf:atomic": true, "//bf:silent": true}

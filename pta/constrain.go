@@ -292,7 +292,9 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		for i := range ob.N {
 			q := ob.Node + i
 			s.insert(s.find(c.a), q)
-			s.copyEdge(q, c.a, false)
+			if t := s.typ[q]; t == 0 || s.u.Types[t].Kind.PointerLike() {
+				s.copyEdge(q, c.a, false)
+			}
 		}
 	case consShallow:
 		if s.isBox(ob) {
@@ -307,8 +309,16 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	case consNew:
 		s.makeNew(c, p, o)
 	case consHavoc:
-		if s.typ[p] != 0 && s.u.Types[s.typ[p]].Kind.PointerLike() {
-			s.copyEdge(c.a, p, false)
+		if t := s.typ[p]; t != 0 && s.u.Types[t].Kind.PointerLike() {
+			// One filter a type, not one a cell.
+			k := havocKey{c.a, t}
+			m, ok := s.havoc[k]
+			if !ok {
+				m = s.node(t, 0)
+				s.havoc[k] = m
+				s.copyEdge(c.a, m, false)
+			}
+			s.copyEdge(m, p, false)
 		}
 	case consGhost:
 		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)

@@ -227,6 +227,38 @@ func (s *Set) addBlock(key uint32, word uint64) {
 	s.words[i] |= word
 }
 
+// addMeet adds the common elements of a and b to s.
+func (s *Set) addMeet(a, b *Set) {
+	if a.n == 0 || b.n == 0 {
+		return
+	}
+	if a.keys == nil || b.keys == nil {
+		if a.keys != nil {
+			a, b = b, a
+		}
+		for _, e := range a.small {
+			if b.Has(e) {
+				s.Add(e)
+			}
+		}
+		return
+	}
+	j := 0
+	for i, k := range a.keys {
+		for j < len(b.keys) && b.keys[j] < k {
+			j++
+		}
+		if j == len(b.keys) {
+			return
+		}
+		if b.keys[j] == k {
+			if w := a.words[i] & b.words[j]; w != 0 {
+				s.addBlock(k, w)
+			}
+		}
+	}
+}
+
 // Meets reports whether s and t have an element in common.
 func (s *Set) Meets(t *Set) bool {
 	if s.n == 0 || t.n == 0 {

@@ -122,7 +122,13 @@ type solver struct {
 	typ   []facts.TypeID // type of the leaf: the filter
 	obj   []ObjID        // object of a cell, 0 for variables
 	cons  [][]constraint
-	fsucc [][]filtered // copy edges between different types
+	fsucc []*Set          // copy edges that need the type filter
+	usucc map[uint32]*Set // the same where what does not fit becomes untyped
+
+	// shapeCells are the cells at which a shape starts, untypedCells those of
+	// untyped objects: the filter for whole sets.
+	shapeCells   []*Set
+	untypedCells Set
 
 	work   []uint32
 	queued []bool
@@ -131,11 +137,13 @@ type solver struct {
 	nextElem           uint32
 	edgeSet            map[edgeKey]bool
 	thisSet            map[thisKey]bool
+	havoc              map[havocKey]uint32
 	newEdges           int
 	collapseAt         int
 	steps              int
 	ctx                context.Context
 	fallback           []pendingCall
+	fresh              []InstID // instances whose constraints are not added yet
 	stats              Stats
 }
 
@@ -150,12 +158,6 @@ type edgeKey struct {
 	kind EdgeKind
 	row  uint32
 	to   InstID
-}
-
-// filtered is a copy edge that needs the type filter.
-type filtered struct {
-	to     uint32
-	unsafe bool // what does not fit becomes untyped instead of being dropped
 }
 
 // consKind is the kind of a complex constraint on a node: what to do for each
@@ -198,6 +200,12 @@ type pendingCall struct {
 	fn   facts.FuncID
 }
 
+// havocKey names the variable that holds what node holds and fits type typ.
+type havocKey struct {
+	node uint32
+	typ  facts.TypeID
+}
+
 // thisKey names the payload of a box at an interface call.
 type thisKey struct {
 	inst InstID
@@ -221,7 +229,7 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{},
-		edgeSet: map[edgeKey]bool{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32]*Set{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		nextElem: 1,
 	}
@@ -295,7 +303,16 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 		s.node(0, id)
 	} else {
 		for _, c := range s.u.Layout(t).Cells {
-			s.node(c.Type, id)
+			n := s.node(c.Type, id)
+			for _, k := range c.Keys {
+				for int(k) >= len(s.shapeCells) {
+					s.shapeCells = append(s.shapeCells, nil)
+				}
+				if s.shapeCells[k] == nil {
+					s.shapeCells[k] = new(Set)
+				}
+				s.shapeCells[k].Add(n)
+			}
 		}
 	}
 	o.N = uint32(len(s.rep)) - o.Node
@@ -333,12 +350,18 @@ func (s *solver) instance(fn facts.FuncID, ctx CtxID) InstID {
 			s.node(l.Cells[c].Type, 0)
 		}
 	}
+	if got := uint32(len(s.rep)) - base; got != f.NumNode {
+		for _, r := range f.Regs[1:] {
+			fmt.Println(s.u.Types[r.Type].Name, r.Node, len(s.u.Layout(r.Type).Ptrs))
+		}
+		panic(fmt.Sprintf("pta: %s has %d variables, its registers make %d", f.Name, f.NumNode, got))
+	}
 	deep := uint32(len(s.rep))
 	for range 2 * (len(f.Deeps) + len(f.Anys)) {
 		s.node(0, 0)
 	}
 	s.insts = append(s.insts, Inst{Fn: fn, Ctx: ctx, Base: base, Deep: deep})
-	s.constrain(id, f)
+	s.fresh = append(s.fresh, id)
 	return id
 }
 
@@ -442,6 +465,7 @@ func (s *solver) untype(id ObjID) {
 	for i := range o.N {
 		s.typ[s.find(o.Node+i)] = 0
 		s.typ[o.Node+i] = 0
+		s.untypedCells.Add(o.Node + i)
 	}
 	node, n := o.Node, o.N // s.objs may move below
 	for i := uint32(1); i < n; i++ {
@@ -451,10 +475,8 @@ func (s *solver) untype(id ObjID) {
 	// What its cells refused to hand on for its type goes on now.
 	for i := range n {
 		c := s.find(node + i)
-		for j := 0; j < len(s.fsucc[c]); j++ {
-			if s.pts[c] != nil {
-				s.flowFiltered(s.pts[c], s.find(s.fsucc[c][j].to), true)
-			}
+		if s.pts[c] != nil {
+			s.filteredEdges(c, s.pts[c])
 		}
 	}
 }
@@ -466,15 +488,23 @@ func (s *solver) copyEdge(src, dst uint32, unsafe bool) {
 		return
 	}
 	if unsafe || s.needsFilter(src, dst) {
-		for _, e := range s.fsucc[src] {
-			if s.find(e.to) == dst && e.unsafe == unsafe {
-				return
+		set := s.fsucc[src]
+		if unsafe {
+			set = s.usucc[src]
+		}
+		if set == nil {
+			set = new(Set)
+			if unsafe {
+				s.usucc[src] = set
+			} else {
+				s.fsucc[src] = set
 			}
 		}
-		s.fsucc[src] = append(s.fsucc[src], filtered{dst, unsafe})
-		s.newEdges++
-		if s.pts[src] != nil {
-			s.flowFiltered(s.pts[src], dst, unsafe)
+		if set.Add(dst) {
+			s.newEdges++
+			if s.pts[src] != nil {
+				s.flowFiltered(s.pts[src], dst, unsafe || s.untypedCell(src))
+			}
 		}
 		return
 	}
@@ -526,6 +556,19 @@ func (s *solver) flow(from *Set, dst uint32) {
 }
 
 func (s *solver) flowFiltered(from *Set, dst uint32, unsafe bool) {
+	if t := s.typ[dst]; t != 0 && !unsafe {
+		if shape, ok := s.u.Target(t); ok { // (F1), (F4) a word at a time
+			var fit Set
+			if int(shape) < len(s.shapeCells) && s.shapeCells[shape] != nil {
+				fit.addMeet(from, s.shapeCells[shape])
+			}
+			fit.addMeet(from, &s.untypedCells)
+			if !fit.Empty() {
+				s.flow(&fit, dst)
+			}
+			return
+		}
+	}
 	// accepts may grow sets while they are read: take a copy.
 	for _, p := range from.Elems(nil) {
 		s.pointsTo(dst, p, unsafe)
@@ -546,7 +589,15 @@ func (s *solver) solve() error {
 
 // drain processes the worklist until it is empty.
 func (s *solver) drain() error {
-	for len(s.work) > 0 {
+	for len(s.work) > 0 || len(s.fresh) > 0 {
+		for len(s.fresh) > 0 {
+			id := s.fresh[0]
+			s.fresh = s.fresh[1:]
+			s.constrain(id, s.u.Funcs[s.insts[id].Fn])
+			if err := s.tick(); err != nil {
+				return err
+			}
+		}
 		batch := s.work
 		s.work = nil
 		for _, n := range batch {
@@ -614,13 +665,30 @@ func (s *solver) process(n uint32, d *Set) {
 			}
 		})
 	}
-	for i := 0; i < len(s.fsucc[n]); i++ {
-		e := s.fsucc[n][i]
-		if to := s.find(e.to); to != n {
-			s.flowFiltered(d, to, e.unsafe || s.obj[n] != 0 && s.objs[s.obj[n]].Untyped)
+	s.filteredEdges(n, d)
+}
+
+// filteredEdges hands d on along the filtered edges out of n.
+func (s *solver) filteredEdges(n uint32, d *Set) {
+	if s.fsucc[n] != nil {
+		unsafe := s.untypedCell(n)
+		for _, to := range s.fsucc[n].Elems(nil) {
+			if to = s.find(to); to != n {
+				s.flowFiltered(d, to, unsafe)
+			}
+		}
+	}
+	if u := s.usucc[n]; u != nil {
+		for _, to := range u.Elems(nil) {
+			if to = s.find(to); to != n {
+				s.flowFiltered(d, to, true)
+			}
 		}
 	}
 }
+
+// untypedCell reports whether n is a cell of an object viewed at a foreign type.
+func (s *solver) untypedCell(n uint32) bool { return s.obj[n] != 0 && s.objs[s.obj[n]].Untyped }
 
 // on adds a constraint to a node and applies it to what the node holds.
 func (s *solver) on(n uint32, c constraint) {
@@ -724,17 +792,14 @@ func (s *solver) unite(v, w uint32) {
 			s.typ[v] = 0
 		}
 	}
-	if s.succ[w] != nil {
-		if s.succ[v] == nil {
-			s.succ[v] = s.succ[w]
-		} else {
-			var diff Set
-			s.succ[v].UnionDiff(s.succ[w], &diff)
-		}
-		s.succ[w] = nil
-	}
-	s.fsucc[v] = append(s.fsucc[v], s.fsucc[w]...)
+	s.succ[v] = merged(s.succ[v], s.succ[w])
+	s.succ[w] = nil
+	s.fsucc[v] = merged(s.fsucc[v], s.fsucc[w])
 	s.fsucc[w] = nil
+	if u := s.usucc[w]; u != nil {
+		s.usucc[v] = merged(s.usucc[v], u)
+		delete(s.usucc, w)
+	}
 	s.cons[v] = append(s.cons[v], s.cons[w]...)
 	s.cons[w] = nil
 	all := new(Set)
@@ -755,4 +820,16 @@ func (s *solver) unite(v, w uint32) {
 		s.delta[v] = d
 		s.enqueue(v)
 	}
+}
+
+// merged returns the union of two sets, either of which may be nil.
+func merged(a, b *Set) *Set {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		var diff Set
+		a.UnionDiff(b, &diff)
+	}
+	return a
 }

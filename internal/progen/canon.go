@@ -17,8 +17,10 @@ type key [2]uint64
 //	(C1) Dead threads go; the others stand in the order of their paths.
 //	(C2) Objects that no thread can reach go; the others stand in the order
 //	     of a walk from the globals and the threads.
-//	(C3) A record whose object went, or that all threads know, goes: it can
-//	     race with nothing.
+//	(C3) A record stays only if its object does, and some thread that does
+//	     not know it may still perform an access that conflicts with it and
+//	     whose pair with it is news. A thread that knows it passes that on
+//	     to those that it spawns.
 //	(C4) A record that meets less than another of the same access does, goes.
 //	(C5) A clock that knows no record is no clock.
 func (e *explorer) canon(s *state) key {
@@ -35,11 +37,9 @@ func (e *explorer) canon(s *state) key {
 	for t := range place {
 		place[t] = -1
 	}
-	var all bits
 	same := len(order) == len(s.threads)
 	for i, t := range order {
 		place[t] = i
-		all.add(t)
 		same = same && i == t
 	}
 	if !same {
@@ -103,10 +103,23 @@ func (e *explorer) canon(s *state) key {
 	e.queue = queue
 
 	// (C3)
+	for i, t := range order {
+		e.future[t] = e.ahead(s, i)
+	}
 	recs := s.recs[:0]
 	var used bits
 	for _, r := range s.recs {
-		if newID[r.obj] < 0 || all.subset(&r.known) {
+		if newID[r.obj] < 0 {
+			continue
+		}
+		news := false
+		for _, t := range order {
+			if !r.known.has(t) && e.future[t].meets(e.left[r.acc]) {
+				news = true
+				break
+			}
+		}
+		if !news {
 			continue
 		}
 		r.obj = newID[r.obj]

@@ -28,6 +28,8 @@ type compiler struct {
 	synth  map[string]int        // operations wrapped as functions: code
 	strs   map[string]int        // string constants: number
 	values map[types.Object]bool // integer variables and fields whose value is looked at
+	taken  map[string]bool       // classes of locations that have their address taken
+	ids    map[types.Object]int  // numbers of variables and fields, for classes
 	anyInt bool                  // some integer is looked at through a pointer, element or map
 }
 
@@ -45,7 +47,7 @@ func compile(p *Program) (m *machine, err error) {
 	c := &compiler{
 		p: p, m: &machine{},
 		global: map[types.Object]int{}, fn: map[types.Object]int{}, boxed: map[types.Object]bool{},
-		synth: map[string]int{}, strs: map[string]int{}, values: map[types.Object]bool{},
+		taken: map[string]bool{}, ids: map[types.Object]int{}, synth: map[string]int{}, strs: map[string]int{}, values: map[types.Object]bool{},
 	}
 	c.survey()
 	init := &function{c: c, code: c.newCode("init")}
@@ -84,13 +86,17 @@ func compile(p *Program) (m *machine, err error) {
 			c.fail(in.Rhs, "an initialiser of several variables")
 		}
 		init.emit(opGlobal, c.global[in.Lhs[0]], 0)
-		init.fill(in.Lhs[0].Type(), in.Rhs, in.Lhs[0].Name())
+		init.fill(c.classVar(in.Lhs[0]), in.Lhs[0].Type(), in.Rhs, in.Lhs[0].Name())
 	}
 	init.emit(opRet, 0, 0)
 	init.code.slots = 0
 	for _, d := range bodies {
+		if c.recursive(d) {
+			c.fail(d, "a recursive function")
+		}
 		c.body(c.m.codes[c.fn[p.info.Defs[d.Name]]], nil, d.Recv, d.Type, d.Body)
 	}
+	c.m.foresee()
 	return c.m, nil
 }
 
@@ -109,7 +115,15 @@ func (c *compiler) newCode(name string) *code {
 func (c *compiler) access(kind Kind, n ast.Node, expr string, tracked bool) int {
 	c.m.accs = append(c.m.accs, Access{len(c.m.accs), c.p.fset.Position(n.Pos()).Line, kind, expr})
 	c.m.tracked = append(c.m.tracked, tracked)
+	c.m.class = append(c.m.class, "")
 	return len(c.m.accs) - 1
+}
+
+// accessOf is access for a location of a known class.
+func (c *compiler) accessOf(class string, kind Kind, n ast.Node, expr string, tracked bool) int {
+	id := c.access(kind, n, expr, tracked)
+	c.m.class[id] = class
+	return id
 }
 
 // syncName returns the name of t if t is a type of package sync or
@@ -330,6 +344,7 @@ func (c *compiler) surveyInts() {
 		return true
 	})
 	for _, e := range addressed {
+		c.taken[c.ownClass(e)] = true
 		if t := c.p.info.TypeOf(e); t != nil && isInteger(t) && c.looked(e) {
 			c.anyInt = true
 		}

@@ -49,15 +49,16 @@ func (f *function) call(e *ast.CallExpr) {
 			return
 		}
 	}
-	f.emit(opCall, f.callee(e), 0)
+	f.invoke(opCall, e)
 }
 
-// callee emits code that pushes what e calls and its arguments, and returns the
-// number of arguments. Sync operations become functions.
-func (f *function) callee(e *ast.CallExpr) int {
+// invoke emits code that calls, spawns or defers e. Sync operations become
+// functions.
+func (f *function) invoke(op opcode, e *ast.CallExpr) {
 	c := f.c
 	args := e.Args
 	n := len(args)
+	start := f.here()
 	switch fun := ast.Unparen(e.Fun).(type) {
 	case *ast.Ident:
 		switch o := c.object(fun).(type) {
@@ -70,7 +71,7 @@ func (f *function) callee(e *ast.CallExpr) int {
 			if o.Name() != "close" {
 				c.fail(e, "go or defer of "+o.Name())
 			}
-			acc := c.access(CloseOp, e, types.ExprString(args[0]), false)
+			acc := c.accessOf("chan", CloseOp, e, types.ExprString(args[0]), false)
 			f.emit(opFunc, c.wrap(fmt.Sprint("close ", acc), opClose, 1, 0, acc), 0)
 		default:
 			f.value(fun)
@@ -96,13 +97,38 @@ func (f *function) callee(e *ast.CallExpr) int {
 		default:
 			f.value(fun)
 		}
+	case *ast.FuncLit:
+		f.literal(fun)
 	default:
 		f.value(fun)
+	}
+	// The last thing pushed before the arguments tells a known callee.
+	known := 0
+	switch fun := ast.Unparen(e.Fun).(type) {
+	case *ast.FuncLit:
+		known = int(f.code.ins[f.here()-1].a) + 1
+	case *ast.Ident, *ast.SelectorExpr:
+		if in := f.code.ins[start]; in.op == opFunc && !f.isVar(fun) {
+			known = int(in.a) + 1
+		}
 	}
 	for _, a := range args {
 		f.value(a)
 	}
-	return n
+	f.emit(op, n, known)
+}
+
+// isVar reports whether fun is a variable or field that holds a function.
+func (f *function) isVar(fun ast.Expr) bool {
+	switch fun := fun.(type) {
+	case *ast.Ident:
+		_, ok := f.c.object(fun).(*types.Var)
+		return ok
+	case *ast.SelectorExpr:
+		sel := f.c.p.info.Selections[fun]
+		return sel != nil && sel.Kind() == types.FieldVal
+	}
+	return true
 }
 
 // deref returns the type that declares the method of sel.
@@ -134,10 +160,13 @@ func (f *function) methodValue(e *ast.SelectorExpr) {
 			f.emit(opConst, -1, 0)
 			b = 2
 		}
-		f.emit(opClosure, f.syncFunc(e, s, e), b)
+		n := f.syncFunc(e, s, e)
+		f.escape(n)
+		f.emit(opClosure, n, b)
 		return
 	}
 	f.receiver(e, sel)
+	f.escape(f.static(e, sel.Obj()))
 	f.emit(opClosure, f.static(e, sel.Obj()), 1)
 }
 
@@ -158,9 +187,9 @@ var atomicOps = map[string]opcode{
 func (c *compiler) syncAcc(op opcode, at ast.Node, method string) int {
 	switch {
 	case op == opWgAdd && method != "Done":
-		return c.access(AddFromZero, at, "WaitGroup", false)
+		return c.accessOf("WaitGroup", AddFromZero, at, "WaitGroup", false)
 	case op == opWgWait:
-		return c.access(WaitOp, at, "WaitGroup", false)
+		return c.accessOf("WaitGroup", WaitOp, at, "WaitGroup", false)
 	case c.m.copies:
 		return c.access(SyncOp, at, method, false)
 	}
@@ -237,7 +266,7 @@ func (c *compiler) onceDo(at ast.Node) int {
 	end := f.emit(opJumpFalse, 0, 0)
 	f.emit(opFunc, exit, 0)
 	f.emit(opSlot, 0, 0)
-	f.emit(opDefer, 1, 0)
+	f.emit(opDefer, 1, exit+1)
 	f.emit(opSlot, 1, 0)
 	f.emit(opCall, 0, 0)
 	f.patch(end)
@@ -249,7 +278,7 @@ func (c *compiler) onceDo(at ast.Node) int {
 // wgGo returns code for WaitGroup.Go(wg, fn). A panic in fn keeps Done from
 // running, as in package sync.
 func (c *compiler) wgGo(at ast.Node) int {
-	acc := c.access(AddFromZero, at, "WaitGroup", false)
+	acc := c.accessOf("WaitGroup", AddFromZero, at, "WaitGroup", false)
 	done := -1
 	if c.m.copies {
 		done = c.access(SyncOp, at, "WaitGroup", false)
@@ -270,7 +299,7 @@ func (c *compiler) wgGo(at ast.Node) int {
 	f.emit(opFunc, n, 0)
 	f.emit(opSlot, 0, 0)
 	f.emit(opSlot, 1, 0)
-	f.emit(opGo, 2, 0)
+	f.emit(opGo, 2, n+1)
 	f.emit(opRet, 0, 0)
 	f.code.slots, f.code.args = 2, 2
 	return len(c.m.codes) - 1
@@ -306,6 +335,7 @@ func (f *function) syncCall(e *ast.CallExpr, fun *ast.SelectorExpr) bool {
 		case o.Name() == "OnceFunc":
 			f.emit(opNew, 2, 0)
 			f.value(e.Args[0])
+			f.escape(c.onceDo(e))
 			f.emit(opClosure, c.onceDo(e), 2)
 		default:
 			c.fail(e, "function "+o.Name())
@@ -323,7 +353,7 @@ func (f *function) syncCall(e *ast.CallExpr, fun *ast.SelectorExpr) bool {
 	op, ok := syncOps[name+"."+method]
 	if !ok {
 		if op, ok = atomicOps[method]; !ok || name[:min(7, len(name))] != "atomic." {
-			f.emit(opCall, f.callee(e), 0) // Once.Do, WaitGroup.Go
+			f.invoke(opCall, e) // Once.Do, WaitGroup.Go
 			return true
 		}
 		f.path(fun, sel)
@@ -392,7 +422,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) {
 		f.emit(opNew, c.size(t, e), 0)
 	case "close":
 		f.value(e.Args[0])
-		f.emitAcc(opClose, 0, 0, c.access(CloseOp, e, types.ExprString(e.Args[0]), false))
+		f.emitAcc(opClose, 0, 0, c.accessOf("chan", CloseOp, e, types.ExprString(e.Args[0]), false))
 	case "panic":
 		f.emit(opPanic, 0, 0)
 	case "recover":
@@ -403,14 +433,14 @@ func (f *function) builtin(e *ast.CallExpr, name string) {
 		case *types.Slice:
 			f.emit(opLen, 0, 0)
 		case *types.Map:
-			f.emitAcc(opMapLen, 0, 0, c.access(Read, e, types.ExprString(e.Args[0]), true))
+			f.emitAcc(opMapLen, 0, 0, c.accessOf("map", Read, e, types.ExprString(e.Args[0]), true))
 		default:
 			c.fail(e, "len of this type")
 		}
 	case "delete":
 		f.value(e.Args[0])
 		f.value(e.Args[1])
-		f.emitAcc(opMapDelete, 0, 0, c.access(Write, e, types.ExprString(e.Args[0]), true))
+		f.emitAcc(opMapDelete, 0, 0, c.accessOf("map", Write, e, types.ExprString(e.Args[0]), true))
 	case "append":
 		t := f.typ(e).Underlying().(*types.Slice)
 		if len(e.Args) != 2 || e.Ellipsis.IsValid() || c.size(t.Elem(), e) != 1 {

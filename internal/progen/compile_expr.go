@@ -45,7 +45,7 @@ func (f *function) load(e ast.Expr) {
 	if isAggregate(f.typ(e)) {
 		f.c.fail(e, "a struct or array value here")
 	}
-	f.emitAcc(opLoad, 0, 0, f.c.access(Read, e, types.ExprString(e), f.c.looked(e)))
+	f.emitAcc(opLoad, 0, 0, f.c.accessOf(f.c.class(e), Read, e, types.ExprString(e), f.c.looked(e)))
 }
 
 // store emits the access that writes the value on the stack to e, whose
@@ -59,7 +59,7 @@ func (f *function) store(e ast.Expr) {
 	if f.c.size(f.typ(e), e) == 2 {
 		b |= storeUnsync
 	}
-	f.emitAcc(opStore, 0, b, f.c.access(Write, e, types.ExprString(e), looked))
+	f.emitAcc(opStore, 0, b, f.c.accessOf(f.c.class(e), Write, e, types.ExprString(e), looked))
 }
 
 // value emits code that pushes the value of e.
@@ -80,6 +80,7 @@ func (f *function) value(e ast.Expr) {
 	case *ast.Ident:
 		switch o := c.object(e).(type) {
 		case *types.Func:
+			f.escape(f.static(e, o))
 			f.emit(opFunc, f.static(e, o), 0)
 		case *types.Var:
 			if s, ok := f.slots[o]; ok && !c.boxed[o] {
@@ -113,7 +114,7 @@ func (f *function) value(e ast.Expr) {
 	case *ast.BinaryExpr:
 		f.binary(e)
 	case *ast.FuncLit:
-		f.literal(e)
+		f.escape(f.literal(e))
 	case *ast.CompositeLit:
 		f.composite(e)
 	case *ast.SliceExpr:
@@ -289,10 +290,10 @@ func (f *function) path(e *ast.SelectorExpr, sel *types.Selection) {
 
 // fill emits code that stores e in the new variable of type t whose address is on
 // the stack.
-func (f *function) fill(t types.Type, e ast.Expr, name string) {
+func (f *function) fill(class string, t types.Type, e ast.Expr, name string) {
 	if !isAggregate(t) {
 		f.value(e)
-		f.emitAcc(opStore, 0, 0, f.c.access(Write, e, name, true))
+		f.emitAcc(opStore, 0, 0, f.c.accessOf(class, Write, e, name, true))
 		return
 	}
 	if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok {
@@ -326,13 +327,13 @@ func (f *function) elements(lit *ast.CompositeLit) {
 				}
 			}
 			f.emit(opField, f.c.offset(u, i, lit), 0)
-			f.fill(u.Field(i).Type(), el, u.Field(i).Name())
+			f.fill(f.c.classVar(u.Field(i)), u.Field(i).Type(), el, u.Field(i).Name())
 		case *types.Array:
 			if keyed {
 				f.c.fail(lit, "a keyed array literal")
 			}
 			f.emit(opField, i*f.c.size(u.Elem(), lit), 0)
-			f.fill(u.Elem(), el, "element")
+			f.fill(f.c.classElem(u.Elem()), u.Elem(), el, "element")
 		default:
 			f.c.fail(lit, "a literal of this type")
 		}
@@ -352,7 +353,7 @@ func (f *function) composite(lit *ast.CompositeLit) {
 			f.emit(opDup, 0, 0)
 			f.emit(opConst, i, 0)
 			f.emit(opIndex, f.c.size(u.Elem(), lit), -1)
-			f.fill(u.Elem(), el, "element")
+			f.fill(f.c.classElem(u.Elem()), u.Elem(), el, "element")
 		}
 	case *types.Map:
 		f.emit(opMakeMap, 0, 0)
@@ -361,7 +362,7 @@ func (f *function) composite(lit *ast.CompositeLit) {
 			f.emit(opDup, 0, 0)
 			f.value(kv.Key)
 			f.value(kv.Value)
-			f.emitAcc(opMapSet, 0, 0, f.c.access(Write, kv, "map", true))
+			f.emitAcc(opMapSet, 0, 0, f.c.accessOf("map", Write, kv, "map", true))
 		}
 	case *types.Struct:
 		if u.NumFields() > 0 {
@@ -376,11 +377,15 @@ func (f *function) composite(lit *ast.CompositeLit) {
 func (f *function) mapGet(e *ast.IndexExpr, ok int) {
 	f.value(e.X)
 	f.value(e.Index)
-	f.emitAcc(opMapGet, ok, 0, f.c.access(Read, e, types.ExprString(e), true))
+	f.emitAcc(opMapGet, ok, 0, f.c.accessOf("map", Read, e, types.ExprString(e), true))
 }
 
-// literal emits code for a function literal: its environment, then the closure.
-func (f *function) literal(lit *ast.FuncLit) {
+// escape notes that code n may be called where no callee is known.
+func (f *function) escape(n int) { f.c.m.escaped = append(f.c.m.escaped, n) }
+
+// literal emits code for a function literal, its environment and the closure,
+// and returns the number of its code.
+func (f *function) literal(lit *ast.FuncLit) int {
 	c := f.c
 	var free []types.Object
 	seen := map[types.Object]bool{}
@@ -400,4 +405,5 @@ func (f *function) literal(lit *ast.FuncLit) {
 	n := len(c.m.codes) - 1
 	f.emit(opClosure, n, len(free))
 	c.body(co, free, nil, lit.Type, lit.Body)
+	return n
 }

@@ -118,11 +118,11 @@ func (f *function) stmt(s ast.Stmt) {
 	case *ast.SendStmt:
 		f.value(s.Chan)
 		f.value(s.Value)
-		f.emitAcc(opSend, 0, 0, c.access(SendOp, s, types.ExprString(s.Chan), false))
+		f.emitAcc(opSend, 0, 0, c.accessOf("chan", SendOp, s, types.ExprString(s.Chan), false))
 	case *ast.GoStmt:
-		f.emit(opGo, f.callee(s.Call), 0)
+		f.invoke(opGo, s.Call)
 	case *ast.DeferStmt:
-		f.emit(opDefer, f.callee(s.Call), 0)
+		f.invoke(opDefer, s.Call)
 	case *ast.ReturnStmt:
 		for _, r := range s.Results {
 			f.value(r)
@@ -184,7 +184,7 @@ func (f *function) define(name *ast.Ident, init ast.Expr) {
 		return
 	}
 	f.emit(opDup, 0, 0)
-	f.fill(o.Type(), init, name.Name)
+	f.fill(f.c.classVar(o), o.Type(), init, name.Name)
 	f.slots[o] = f.slot()
 	f.emit(opSetSlot, f.slots[o], 0)
 }
@@ -315,7 +315,7 @@ func (f *function) assign1(l, r ast.Expr, define bool) {
 		f.value(ix.X)
 		f.value(ix.Index)
 		f.value(r)
-		f.emitAcc(opMapSet, 0, 0, c.access(Write, l, types.ExprString(l), true))
+		f.emitAcc(opMapSet, 0, 0, c.accessOf("map", Write, l, types.ExprString(l), true))
 		return
 	}
 	t := f.typ(l)
@@ -370,7 +370,7 @@ func (f *function) update(x ast.Expr, add bool, s *ast.AssignStmt) {
 		f.value(ix.Index)
 		f.mapGet(ix, 0)
 		operand()
-		f.emitAcc(opMapSet, 0, 0, f.c.access(Write, x, types.ExprString(x), true))
+		f.emitAcc(opMapSet, 0, 0, f.c.accessOf("map", Write, x, types.ExprString(x), true))
 		return
 	}
 	f.addr(x)
@@ -539,7 +539,7 @@ func (f *function) rangeStmt(s *ast.RangeStmt, label string) {
 		f.emit(opSlot, x, 0)
 		f.emit(opSlot, i, 0)
 		f.emit(opIndex, c.size(elem, s), -1)
-		f.emitAcc(opLoad, 0, 0, c.access(Read, s.X, types.ExprString(s.X)+"[*]", true))
+		f.emitAcc(opLoad, 0, 0, c.accessOf(c.classElem(elem), Read, s.X, types.ExprString(s.X)+"[*]", true))
 		tmp := f.slot()
 		f.emit(opSetSlot, tmp, 0)
 		f.bind(s.Value, define, tmp)
@@ -585,7 +585,7 @@ func (f *function) selectStmt(s *ast.SelectStmt, label string) {
 			sc.send = true
 			f.value(send.Chan)
 			f.value(send.Value)
-			sc.acc = int32(c.access(SendOp, send, types.ExprString(send.Chan), false))
+			sc.acc = int32(c.accessOf("chan", SendOp, send, types.ExprString(send.Chan), false))
 			table.operands += 2
 		} else {
 			x, lhs, _ := recvOf(cl.Comm)

@@ -41,10 +41,13 @@ type explorer struct {
 	reached []bool
 	seeds   [2]maphash.Seed
 
-	order []int // scratch of canon
-	newID []int32
-	queue []int32
-	buf   []byte
+	left     []set           // by access: partners with which no pair is found yet
+	aheadBuf [firstClock]set // scratch of ahead
+	future   [firstClock]set // scratch of canon, as are those below
+	order    []int
+	newID    []int32
+	queue    []int32
+	buf      []byte
 }
 
 // report adds the pair of two conflicting accesses.
@@ -54,6 +57,8 @@ func (e *explorer) report(a, b int32) {
 		p.A, p.B = p.B, p.A
 	}
 	e.found[p] = true
+	e.left[a].del(int(b))
+	e.left[b].del(int(a))
 }
 
 // Explore runs every interleaving of p and reports the pairs of accesses that
@@ -71,6 +76,12 @@ func (p *Program) Explore(limit int) Result {
 	e := &explorer{
 		m: p.mach, visible: make([]bool, n), eager: true, found: map[Pair]bool{}, reached: make([]bool, n),
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+	}
+	for _, s := range p.mach.partner {
+		e.left = append(e.left, slices.Clone(s))
+	}
+	for t := range e.aheadBuf {
+		e.aheadBuf[t] = make(set, (n+63)/64)
 	}
 	var r Result
 	for {
@@ -112,9 +123,6 @@ func (p *Program) Explore(limit int) Result {
 func (e *explorer) promote() bool {
 	more := false
 	for pair := range e.found {
-		if !isRace(e.m.accs[pair.A].Kind, e.m.accs[pair.B].Kind) {
-			continue
-		}
 		if !e.m.tracked[pair.A] && !e.m.tracked[pair.B] {
 			continue // whatever is stored there reads as zero
 		}

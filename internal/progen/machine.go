@@ -78,9 +78,9 @@ const (
 	opJumpFalse               // x ->          if !x, pc = a
 	opMaybe                   // -> either
 	opClosure                 // v... -> f     code a with b bound values
-	opCall                    // f v... -> r   a arguments
-	opGo                      // f v... ->
-	opDefer                   // f v... ->
+	opCall                    // f v... -> r   a arguments; f is code b-1 unless b is 0
+	opGo                      // f v... ->     likewise
+	opDefer                   // f v... ->     likewise
 	opRet                     // r? ->         a results
 	opPanic                   // ->
 	opRecover                 // -> recovered?
@@ -169,8 +169,12 @@ type machine struct {
 	globals []int // cells of each
 	selects []selectTable
 	accs    []Access
-	tracked []bool // by access: the value may decide what runs
-	copies  bool   // a plain access may touch a synchronisation object
+	tracked []bool   // by access: the value may decide what runs
+	class   []string // by access: accesses of two classes never meet; "" meets all
+	escaped []int    // codes that a call without known callee may run
+	future  [][]set  // by code and pc: accesses that may run from there on
+	partner []set    // by access: accesses that may conflict with it
+	copies  bool     // a plain access may touch a synchronisation object
 	hasTry  bool
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"time"
 
 	"github.com/bfverify/bfverify/facts/extract"
@@ -14,6 +15,12 @@ import (
 )
 
 func main() {
+	steps := 0
+	if f, err := os.Create("/tmp/cpu.prof"); err == nil {
+		pprof.StartCPUProfile(f)
+		defer pprof.StopCPUProfile()
+		time.AfterFunc(40*time.Second, func() { pprof.StopCPUProfile(); os.Exit(1) })
+	}
 	t0 := time.Now()
 	lap := func(s string) { fmt.Printf("%6.2fs %s\n", time.Since(t0).Seconds(), s) }
 	ov, err := models.Overlay(runtime.GOROOT())
@@ -27,7 +34,11 @@ func main() {
 	for _, p := range res.Programs {
 		fp, err := extract.Link(u, p)
 		check(err)
-		r, err := pta.Analyze(context.Background(), fp, pta.Config{Policy: pta.Policy(os.Args[2]), K: 1, HK: -1})
+		r, err := pta.Analyze(context.Background(), fp, pta.Config{Policy: pta.Policy(os.Args[2]), K: 1, HK: -1, Progress: func(n, i int) {
+			if steps++; steps%200 == 0 {
+				lap(fmt.Sprint("  nodes ", n, " insts ", i))
+			}
+		}})
 		check(err)
 		lap(fmt.Sprintf("%s: %+v", p, r.Stats))
 	}

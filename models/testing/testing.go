@@ -75,6 +75,8 @@ func (c *common) bfx_end() {
 }
 
 // bfx_tRunner runs one test of the binary and joins it.
+//
+//bf:silent
 func bfx_tRunner(t *T, f func(*T)) {
 	done := make(chan bool, 1)
 	t.bfx_begin(new(common))
