@@ -259,6 +259,31 @@ func (s *Set) addMeet(a, b *Set) {
 	}
 }
 
+// addMinus adds the elements of a that are not in b to s.
+func (s *Set) addMinus(a, b *Set) {
+	if a.keys == nil || b.keys == nil {
+		a.Each(func(x uint32) {
+			if !b.Has(x) {
+				s.Add(x)
+			}
+		})
+		return
+	}
+	j := 0
+	for i, k := range a.keys {
+		for j < len(b.keys) && b.keys[j] < k {
+			j++
+		}
+		w := a.words[i]
+		if j < len(b.keys) && b.keys[j] == k {
+			w &^= b.words[j]
+		}
+		if w != 0 {
+			s.addBlock(k, w)
+		}
+	}
+}
+
 // Meets reports whether s and t have an element in common.
 func (s *Set) Meets(t *Set) bool {
 	if s.n == 0 || t.n == 0 {

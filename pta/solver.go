@@ -17,7 +17,7 @@ type Config struct {
 	// MemLimit ends the analysis with ErrBudget when the heap exceeds so many
 	// bytes; 0 is no limit.
 	MemLimit uint64
-	Progress func(nodes, insts int)
+	Progress func(nodes, insts int, st Stats)
 	// Parallel lists test functions and literals whose call by testing's runner
 	// is a spawn, because they may call t.Parallel.
 	Parallel map[facts.FuncID]bool
@@ -129,6 +129,8 @@ type solver struct {
 	// untyped objects: the filter for whole sets.
 	shapeCells   []*Set
 	untypedCells Set
+	boxCells     Set
+	funcCells    Set
 
 	work   []uint32
 	queued []bool
@@ -317,6 +319,15 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 	}
 	o.N = uint32(len(s.rep)) - o.Node
 	s.objs = append(s.objs, o)
+	if box, fn := s.isBox(&o), o.Kind == ObjFunc || s.isClosure(&o); box || fn {
+		for i := range o.N {
+			if box {
+				s.boxCells.Add(o.Node + i)
+			} else {
+				s.funcCells.Add(o.Node + i)
+			}
+		}
+	}
 	s.objOf[k] = id
 	return id
 }
@@ -569,9 +580,48 @@ func (s *solver) flowFiltered(from *Set, dst uint32, unsafe bool) {
 			return
 		}
 	}
-	// accepts may grow sets while they are read: take a copy.
-	for _, p := range from.Elems(nil) {
-		s.pointsTo(dst, p, unsafe)
+	if t := s.typ[dst]; t == 0 {
+		s.flow(from, dst)
+		return
+	} else if !unsafe {
+		var fit, rest Set
+		switch s.u.Types[t].Kind {
+		case facts.UnsafePointer, facts.Opaque:
+			s.flow(from, dst)
+			return
+		case facts.FuncKind: // (F3)
+			fit.addMeet(from, &s.funcCells)
+			fit.addMeet(from, &s.untypedCells)
+		case facts.Interface: // (F2)
+			fit.addMinus(from, &s.boxCells)
+			rest.addMeet(from, &s.boxCells)
+			rest.Each(func(p uint32) {
+				if s.accepts(dst, p, false) {
+					fit.Add(p)
+				}
+			})
+		default:
+			return
+		}
+		if !fit.Empty() {
+			s.flow(&fit, dst)
+		}
+		return
+	}
+	// (F4): what does not fit becomes untyped, once an object; then all fits.
+	var odd Set
+	odd.addMinus(from, &s.untypedCells)
+	for _, p := range odd.Elems(nil) {
+		s.accepts(dst, p, true)
+	}
+	var fit Set
+	from.Each(func(p uint32) {
+		if s.untypedCells.Has(p) || s.accepts(dst, p, false) {
+			fit.Add(p)
+		}
+	})
+	if !fit.Empty() {
+		s.flow(&fit, s.find(dst))
 	}
 }
 
@@ -632,7 +682,7 @@ func (s *solver) tick() error {
 		return err
 	}
 	if s.cfg.Progress != nil {
-		s.cfg.Progress(len(s.rep), len(s.insts))
+		s.cfg.Progress(len(s.rep), len(s.insts), s.stats)
 	}
 	if s.cfg.MemLimit > 0 && s.steps&(1<<16-1) == 0 {
 		var m runtime.MemStats

@@ -112,7 +112,7 @@ func (e *explorer) canon(s *state) key {
 		if newID[r.obj] < 0 {
 			continue
 		}
-		news := false
+		news := e.plain
 		for _, t := range order {
 			if !r.known.has(t) && e.future[t].meets(e.left[r.acc]) {
 				news = true

@@ -28,7 +28,7 @@ type Result struct {
 func (r Result) Racy() bool { return len(r.Races) > 0 }
 
 // DefaultLimit is the limit of states that most programs stay far below.
-const DefaultLimit = 200_000
+const DefaultLimit = 100_000
 
 // explorer searches the states of one program.
 type explorer struct {
@@ -36,7 +36,8 @@ type explorer struct {
 	visible []bool // plain accesses that the scheduler sees: those that race
 	eager   bool   // (E1) holds so far
 	foreign bool   // it does not
-	looped  bool   // a thread ran on without visible instructions
+	plain   bool   // no short cuts
+	looped  bool   // a thread ran on and on, without visible instructions perhaps
 	found   map[Pair]bool
 	reached []bool
 	seeds   [2]maphash.Seed
@@ -68,14 +69,21 @@ func (e *explorer) report(a, b int32) {
 // they are no scheduling points. Those that race become such points if what
 // they read may decide what runs next, and the search starts again, until no
 // new ones turn up.
-func (p *Program) Explore(limit int) Result {
+func (p *Program) Explore(limit int) Result { return p.explore(limit, false) }
+
+// explore is Explore. If plain is set, it takes none of the short cuts: all
+// accesses are scheduling points, (E1) is off and all records are kept.
+func (p *Program) explore(limit int, plain bool) Result {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
 	n := len(p.mach.accs)
 	e := &explorer{
-		m: p.mach, visible: make([]bool, n), eager: true, found: map[Pair]bool{}, reached: make([]bool, n),
+		m: p.mach, visible: make([]bool, n), eager: !plain && !p.mach.copies, plain: plain, found: map[Pair]bool{}, reached: make([]bool, n),
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+	}
+	for i := range e.visible {
+		e.visible[i] = plain && p.mach.accs[i].Kind <= Write
 	}
 	for _, s := range p.mach.partner {
 		e.left = append(e.left, slices.Clone(s))
@@ -97,7 +105,7 @@ func (p *Program) Explore(limit int) Result {
 			}
 			complete = false
 		}
-		more := e.promote()
+		more := e.promote(e.looped)
 		r.Complete = complete && !more && !e.looped
 		if !more || r.States >= limit {
 			break
@@ -119,9 +127,18 @@ func (p *Program) Explore(limit int) Result {
 	return r
 }
 
-// promote makes racing accesses visible and reports whether any was not.
-func (e *explorer) promote() bool {
+// promote makes racing accesses visible, or all plain accesses, and reports
+// whether any was not.
+func (e *explorer) promote(all bool) bool {
 	more := false
+	if all { // an endless loop that looks at memory then becomes a cycle of states
+		for id, a := range e.m.accs {
+			if a.Kind <= Write && !e.visible[id] {
+				e.visible[id] = true
+				more = true
+			}
+		}
+	}
 	for pair := range e.found {
 		if !e.m.tracked[pair.A] && !e.m.tracked[pair.B] {
 			continue // whatever is stored there reads as zero
@@ -143,6 +160,7 @@ func (e *explorer) search(limit int) (states int, complete, stuck bool) {
 			if r != errTooBig {
 				panic(r)
 			}
+			e.looped = true // perhaps without visible instructions
 			complete = false
 		}
 	}()

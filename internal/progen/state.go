@@ -118,6 +118,9 @@ func (f *frame) pop() value {
 func (f *frame) peek(n int) value { return f.vals[len(f.vals)-1-n] }
 
 func (s *state) alloc(cells int) int {
+	if len(s.objs) > maxObjs {
+		panic(errTooBig)
+	}
 	s.objs = append(s.objs, object{make([]value, cells), true})
 	return len(s.objs) - 1
 }

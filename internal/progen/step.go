@@ -8,6 +8,12 @@ import (
 
 var errTooBig = errors.New("progen: program too big for the interpreter")
 
+// Bounds that only programs with endless loops pass.
+const (
+	maxDefers = 16
+	maxObjs   = 300
+)
+
 // maxRun bounds the invisible instructions between two visible ones.
 const maxRun = 4000
 
@@ -49,7 +55,8 @@ func (e *explorer) stops(s *state, t int, f *frame, in *instr) bool {
 	case in.op == opUnlock || in.op == opRWUnlock:
 		// (E1) While locks are released only by their holders, an Unlock
 		// commutes with whatever the others can do before it: a Lock has
-		// to wait for it, and a TryLock may fail in any case.
+		// to wait for it, and a TryLock may fail in any case. Copies of
+		// the mutex would see the difference, so it is off with them.
 		v := f.peek(0)
 		if !e.eager || v.tag() != tagRef {
 			return true
@@ -58,6 +65,11 @@ func (e *explorer) stops(s *state, t int, f *frame, in *instr) bool {
 		return s.get(obj, cell) != tagged(tagThread, t)
 	case in.op.visible():
 		return true
+	}
+	if in.op == opCopy || in.op == opAppend {
+		if e.visible[in.b] {
+			return true
+		}
 	}
 	return in.acc >= 0 && e.visible[in.acc]
 }
@@ -221,8 +233,8 @@ func (e *explorer) step(s *state, t int, f *frame, in *instr) {
 		so, sc := f.pop().place()
 		do, dc := f.pop().place()
 		for i := range a {
-			e.access(s, t, so, sc+i, int32(b))
-			e.access(s, t, do, dc+i, in.acc)
+			e.access(s, t, so, sc+i, in.acc)
+			e.access(s, t, do, dc+i, int32(b))
 			v := s.get(so, sc+i)
 			if v.tag() == tagClock {
 				v = 0
@@ -269,6 +281,9 @@ func (e *explorer) step(s *state, t int, f *frame, in *instr) {
 			e.spawn(s, t, call)
 		case opDefer:
 			f.defers = append(f.defers, slices.Clone(call))
+			if len(f.defers) > maxDefers {
+				panic(errTooBig)
+			}
 			f.vals = f.vals[:at]
 		}
 	case opRet:

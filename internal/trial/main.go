@@ -34,9 +34,9 @@ func main() {
 	for _, p := range res.Programs {
 		fp, err := extract.Link(u, p)
 		check(err)
-		r, err := pta.Analyze(context.Background(), fp, pta.Config{Policy: pta.Policy(os.Args[2]), K: 1, HK: -1, Progress: func(n, i int) {
-			if steps++; steps%200 == 0 {
-				lap(fmt.Sprint("  nodes ", n, " insts ", i))
+		r, err := pta.Analyze(context.Background(), fp, pta.Config{Policy: pta.Policy(os.Args[2]), K: 1, HK: -1, Progress: func(n, i int, st pta.Stats) {
+			if steps++; steps%100 == 0 {
+				lap(fmt.Sprint("  nodes ", n, " insts ", i, " untyped ", st.Untyped, " coll ", st.Collapsed))
 			}
 		}})
 		check(err)
