@@ -1,0 +1,771 @@
+// Package mustnot holds the conditional must-not-aliasing stages (POPL'07
+// section 3.3) and the must-locksets they rest on.
+//
+// # Must-locksets
+//
+// For each instance and point, the locks surely held by the goroutine that is
+// there. A lock is named by one object (a cell of an object that is made at
+// most once) or by a register of the function and the distance in bytes from
+// what it points to (style: add narrowly, remove widely).
+//
+//	(L1) a goroutine starts with none; an instance starts with what all its
+//	     callers hold, translated into names of its parameters
+//	(L2) an acquire adds its operand's names, in its mode
+//	(L3) a release removes every name that may be its operand
+//	(L4) a call removes what it may release without having acquired it itself,
+//	     and adds what every return of every callee surely acquired
+//	(L5) a register that is defined again loses its names
+//	(L6) states meet by intersection; what panics takes the state before the
+//	     point, less what the callee may release
+//
+// (L4) is sound for a callee that acquires and releases the caller's lock: it
+// would block for ever at the acquire while the caller holds it for writing,
+// and restores the count if both hold it for reading.
+//
+// # Usable guards
+//
+// Go lets one goroutine release what another holds. A lock guards something
+// only if every release in the program that may be of it is reached with it in
+// the must-lockset, by the release's own operand; and if nothing overwrites it.
+package mustnot
+
+import (
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// Name is one name of a held lock.
+type Name struct {
+	Object bool
+	Cell   uint32    // Object: the cell, one variable
+	Reg    facts.Reg // else: a register of the instance's function,
+	Off    int64     // and the bytes from where it points to the lock
+	Write  bool
+}
+
+func (a Name) less(b Name) int {
+	switch {
+	case a.Object != b.Object:
+		if a.Object {
+			return -1
+		}
+		return 1
+	case a.Cell != b.Cell:
+		return cmp(a.Cell, b.Cell)
+	case a.Reg != b.Reg:
+		return cmp(a.Reg, b.Reg)
+	case a.Off != b.Off:
+		return cmp(a.Off, b.Off)
+	case a.Write != b.Write:
+		if a.Write {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
+
+func cmp[T ~uint32 | ~int64](a, b T) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// Set is a sorted set of names.
+type Set []Name
+
+func (s Set) has(n Name) bool {
+	_, ok := slices.BinarySearchFunc(s, n, Name.less)
+	return ok
+}
+
+func (s Set) with(n Name) Set {
+	i, ok := slices.BinarySearchFunc(s, n, Name.less)
+	if ok {
+		return s
+	}
+	out := make(Set, 0, len(s)+1)
+	return append(append(append(out, s[:i]...), n), s[i:]...)
+}
+
+func (s Set) meet(t Set) Set {
+	var out Set
+	for _, n := range s {
+		if t.has(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (s Set) equal(t Set) bool { return slices.Equal(s, t) }
+
+// Locks is the solution.
+type Locks struct {
+	v   *stage.View
+	rel map[pta.InstID]bool // instances that lock or unlock, or call one that does
+	// releases: what an instance may release without having acquired it, as cells
+	releases map[pta.InstID]*pta.Set
+	acquires map[pta.InstID]Set // what its returns surely hold, started with nothing
+	entry    map[pta.InstID]Set
+	roots    map[facts.FuncID][]root
+	blocks   map[pta.InstID][]*Set
+	bad      map[uint32]string // cells that are no guards, and why
+}
+
+// root is the normal form of an address: a register and a distance.
+type root struct {
+	reg facts.Reg
+	off int64
+}
+
+// NewLocks computes the must-locksets of a view. overwritten tells which cells
+// a plain store may overwrite.
+func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
+	l := &Locks{
+		v: v, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]*pta.Set{}, acquires: map[pta.InstID]Set{},
+		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}, bad: map[uint32]string{},
+	}
+	l.solve()
+	l.usable(overwritten)
+	return l
+}
+
+// rootOf returns the normal form of a register: through field addresses and
+// changes of type, as far as the pointer's value is one expression of it.
+func (l *Locks) rootOf(f *facts.Func, r facts.Reg) root {
+	rs := l.roots[f.ID]
+	if rs == nil {
+		rs = make([]root, len(f.Regs))
+		for i := range rs {
+			rs[i] = root{facts.Reg(i), 0}
+		}
+		// Definitions precede uses in block order for these, dominance being
+		// respected by the order of blocks almost always; where it is not, the
+		// register is its own root, which is always right.
+		for _, p := range f.Points {
+			switch p.Op {
+			case facts.OpAddr:
+				if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
+					b := rs[a.Base]
+					rs[a.Dst] = root{b.reg, b.off + a.Bytes}
+				}
+			case facts.OpCopy:
+				c := &f.Copies[p.Row]
+				if c.N == 1 && c.Index < 0 && !c.Unsafe && c.SrcLeaf == 0 && c.DstLeaf == 0 && l.simple(f, c.Dst) && l.simple(f, c.Src) && f.Regs[c.Dst].Def != 0 && l.onlyDef(f, c.Dst) {
+					rs[c.Dst] = rs[c.Src]
+				}
+			}
+		}
+		l.roots[f.ID] = rs
+	}
+	return rs[r]
+}
+
+// simple reports whether a register is one pointer.
+func (l *Locks) simple(f *facts.Func, r facts.Reg) bool {
+	t := f.Regs[r].Type
+	return t != 0 && l.v.Prog.Types[t].Kind == facts.Pointer
+}
+
+// onlyDef reports whether one point alone defines r.
+func (l *Locks) onlyDef(f *facts.Func, r facts.Reg) bool {
+	n := 0
+	for _, p := range f.Points {
+		if f.Defines(p) == r {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// names returns the names of the object that a register points to.
+func (l *Locks) names(n pta.InstID, f *facts.Func, r facts.Reg, write bool) []Name {
+	rt := l.rootOf(f, r)
+	out := []Name{{Reg: rt.reg, Off: rt.off, Write: write}}
+	if c, ok := l.v.Single(n, r); ok && l.oneObject(c) {
+		out = append(out, Name{Object: true, Cell: c, Write: write})
+	}
+	return out
+}
+
+// oneObject reports whether a cell is one variable of one object.
+func (l *Locks) oneObject(c uint32) bool {
+	o, off := l.v.Res.Object(c)
+	ob := &l.v.Res.Objs[o]
+	return ob.Type != 0 && !ob.Untyped && l.v.Res.Cell(o, off).Array == 0 && l.v.OnceObject(o)
+}
+
+// mayBe reports whether a name may be one of the cells.
+func (l *Locks) mayBe(n pta.InstID, name Name, cells *pta.Set) bool {
+	if name.Object {
+		return cells.Has(name.Cell)
+	}
+	// The cells that the name's address may be: those of its root's objects at
+	// the distance; any cell of those objects is the safe answer.
+	hit := false
+	l.v.Res.PointsTo(n, name.Reg, 0).Each(func(c uint32) {
+		if hit {
+			return
+		}
+		o, _ := l.v.Res.Object(c)
+		ob := &l.v.Res.Objs[o]
+		for i := range ob.N {
+			if cells.Has(ob.Node + i) {
+				hit = true
+				return
+			}
+		}
+	})
+	return hit
+}
+
+func (l *Locks) solve() {
+	v := l.v
+	var list, todo []pta.InstID
+	mark := func(n pta.InstID) {
+		if !l.rel[n] {
+			l.rel[n] = true
+			list = append(list, n)
+			todo = append(todo, n)
+		}
+	}
+	for i := 1; i < len(v.Res.Insts); i++ {
+		f := v.Res.Func(pta.InstID(i))
+		if f == nil || !v.Live.Has(i) {
+			continue
+		}
+		for _, y := range f.Syncs {
+			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
+				mark(pta.InstID(i))
+			}
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, c := range v.In(n) {
+			if !stage.IsSpawn(c.Kind) {
+				mark(c.Inst)
+			}
+		}
+	}
+	// Releases grow, acquires shrink only where releases grew: start with no
+	// releases and no acquires, and go on until nothing changes. Acquires that
+	// rest on a callee's grow in the rounds after its own are known.
+	slices.Sort(list)
+	for _, n := range list {
+		l.releases[n] = &pta.Set{}
+	}
+	// Releases first, without any credit for acquires of callees: the largest.
+	for changed := true; changed; {
+		changed = false
+		for _, n := range list {
+			if l.summarise(n, false) {
+				changed = true
+			}
+		}
+	}
+	// Now acquires, bottom-up in rounds; each round's releases are recomputed
+	// from scratch with the acquires known so far, which can only remove some.
+	for range 6 {
+		before := l.acquires
+		l.acquires = map[pta.InstID]Set{}
+		for _, n := range list {
+			l.acquires[n] = before[n]
+		}
+		changed := false
+		next := map[pta.InstID]Set{}
+		for _, n := range list {
+			next[n] = l.exit(n)
+			if !next[n].equal(l.acquires[n]) {
+				changed = true
+			}
+		}
+		l.acquires = next
+		if !changed {
+			break
+		}
+		l.shrinkReleases(list)
+	}
+	l.enter()
+}
+
+// shrinkReleases recomputes the releases with the present acquires, as a
+// smallest solution from nothing.
+func (l *Locks) shrinkReleases(list []pta.InstID) {
+	for _, n := range list {
+		l.releases[n] = &pta.Set{}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, n := range list {
+			if l.summarise(n, true) {
+				changed = true
+			}
+		}
+	}
+}
+
+// summarise adds to n's releases what its points may release unbalanced, and
+// reports whether they grew.
+func (l *Locks) summarise(n pta.InstID, _ bool) bool {
+	f := l.v.Res.Func(n)
+	in := l.flow(n, nil)
+	grew := false
+	l.walk(n, f, in, func(p uint32, s Set) {
+		pt := f.Points[p]
+		switch pt.Op {
+		case facts.OpSync:
+			y := &f.Syncs[pt.Row]
+			if y.Op == facts.SyncRelease && !l.holds(n, f, s, y.Obj) {
+				l.v.Res.PointsTo(n, y.Obj, 0).Each(func(c uint32) {
+					if l.releases[n].Add(c) {
+						grew = true
+					}
+				})
+			}
+		case facts.OpCall, facts.OpAny:
+			l.callees(n, p, func(e pta.Edge) {
+				if r := l.releases[e.Callee]; r != nil && !stage.IsSpawn(e.Kind) {
+					l.unbalanced(n, f, p, e, s, func(c uint32) {
+						if l.releases[n].Add(c) {
+							grew = true
+						}
+					})
+				}
+			})
+		}
+	})
+	return grew
+}
+
+// unbalanced calls add with the cells that the callee of e may release and
+// that n does not surely hold by itself: for a callee that releases exactly
+// its parameter (Unlock itself, and helpers around it), what n passes.
+func (l *Locks) unbalanced(n pta.InstID, f *facts.Func, p uint32, e pta.Edge, s Set, add func(uint32)) {
+	r := l.releases[e.Callee]
+	if arg, ok := l.releasedParam(f, e); ok && l.holds(n, f, s, arg) {
+		return
+	}
+	r.Each(add)
+}
+
+// releasedParam returns the argument whose target a callee releases, if the
+// callee releases nothing else: its one release is of a parameter itself.
+func (l *Locks) releasedParam(f *facts.Func, e pta.Edge) (facts.Reg, bool) {
+	if e.Kind != pta.EdgeCall || !l.plainRelease(e.Callee) {
+		return 0, false
+	}
+	g := l.v.Res.Func(e.Callee)
+	call := &f.Calls[e.Row]
+	for i, p := range g.Params {
+		for _, y := range g.Syncs {
+			if y.Op == facts.SyncRelease && y.Obj == p && call.Method == 0 && i < len(call.Args) && call.Args[i] != facts.NoReg {
+				return call.Args[i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// plainRelease reports whether an instance does nothing but release.
+func (l *Locks) plainRelease(n pta.InstID) bool {
+	f := l.v.Res.Func(n)
+	return len(f.Syncs) == 1 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
+}
+
+// holds reports whether s has a name of what r points to.
+func (l *Locks) holds(n pta.InstID, f *facts.Func, s Set, r facts.Reg) bool {
+	for _, w := range [2]bool{true, false} {
+		for _, name := range l.names(n, f, r, w) {
+			if s.has(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// callees calls f with the edges of the view that leave n at p.
+func (l *Locks) callees(n pta.InstID, p uint32, f func(pta.Edge)) {
+	pt := l.v.Res.Func(n).Points[p]
+	for _, e := range l.v.Res.Insts[n].Out {
+		isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
+		if e.Row == pt.Row && isAny == (pt.Op == facts.OpAny) && l.v.Has(n, e) {
+			f(e)
+		}
+	}
+}
+
+// step returns the state after point p, and what the callee may release in
+// case it panics (nil: nothing).
+func (l *Locks) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, panics Set) {
+	pt := f.Points[p]
+	panics = s
+	if d := f.Defines(pt); d != facts.NoReg { // (L5)
+		s = l.drop(s, func(m Name) bool { return !m.Object && m.Reg == d })
+	}
+	switch pt.Op {
+	case facts.OpSync:
+		y := &f.Syncs[pt.Row]
+		switch y.Op {
+		case facts.SyncAcquire: // (L2)
+			for _, name := range l.names(n, f, y.Obj, y.Write) {
+				s = s.with(name)
+			}
+		case facts.SyncRelease: // (L3)
+			set := l.v.Res.PointsTo(n, y.Obj, 0)
+			s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
+			panics = s
+		}
+	case facts.OpCall, facts.OpAny: // (L4)
+		if len(s) == 0 && !l.mayAcquire(n, p) {
+			return s, s
+		}
+		var gained Set
+		first, some := true, false
+		l.callees(n, p, func(e pta.Edge) {
+			some = true
+			if stage.IsSpawn(e.Kind) || !l.rel[e.Callee] {
+				gained, first = nil, false
+				return
+			}
+			if r := l.releases[e.Callee]; r.Len() > 0 {
+				s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, r) })
+			}
+			var g Set
+			if e.Kind == pta.EdgeCall {
+				g = l.translateOut(n, f, e)
+			}
+			if first {
+				gained, first = g, false
+			} else {
+				gained = gained.meet(g)
+			}
+		})
+		panics = s
+		if some {
+			for _, m := range gained {
+				s = s.with(m)
+			}
+		}
+	}
+	return s, panics
+}
+
+func (l *Locks) mayAcquire(n pta.InstID, p uint32) bool {
+	any := false
+	l.callees(n, p, func(e pta.Edge) {
+		any = any || len(l.acquires[e.Callee]) > 0 && !stage.IsSpawn(e.Kind)
+	})
+	return any
+}
+
+func (l *Locks) drop(s Set, gone func(Name) bool) Set {
+	keep := true
+	for _, m := range s {
+		if gone(m) {
+			keep = false
+			break
+		}
+	}
+	if keep {
+		return s
+	}
+	var out Set
+	for _, m := range s {
+		if !gone(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// translateOut gives a callee's acquires names in the caller: objects as they
+// are, parameters as the arguments.
+func (l *Locks) translateOut(n pta.InstID, f *facts.Func, e pta.Edge) Set {
+	g := l.v.Res.Func(e.Callee)
+	call := &f.Calls[e.Row]
+	var out Set
+	for _, m := range l.acquires[e.Callee] {
+		if m.Object {
+			out = out.with(m)
+			continue
+		}
+		for i, p := range g.Params {
+			if p != m.Reg {
+				continue
+			}
+			if a := argument(call, i); a != facts.NoReg {
+				rt := l.rootOf(f, a)
+				out = out.with(Name{Reg: rt.reg, Off: rt.off + m.Off, Write: m.Write})
+			}
+		}
+	}
+	return out
+}
+
+// argument returns the register that a call passes for parameter i; NoReg
+// where it is none of the caller's (the receiver of an interface call).
+func argument(call *facts.Call, i int) facts.Reg {
+	if call.Method != 0 {
+		i--
+	}
+	if i < 0 || i >= len(call.Args) {
+		return facts.NoReg
+	}
+	return call.Args[i]
+}
+
+// translateIn gives what a caller holds names in the callee. (L1)
+func (l *Locks) translateIn(n pta.InstID, f *facts.Func, e pta.Edge, s Set) Set {
+	var out Set
+	for _, m := range s {
+		if m.Object {
+			out = out.with(m)
+		}
+	}
+	g := l.v.Res.Func(e.Callee)
+	if g == nil || e.Kind != pta.EdgeCall {
+		return out
+	}
+	call := &f.Calls[e.Row]
+	for i, p := range g.Params {
+		a := argument(call, i)
+		if a == facts.NoReg {
+			continue
+		}
+		rt := l.rootOf(f, a)
+		for _, m := range s {
+			if !m.Object && m.Reg == rt.reg {
+				out = out.with(Name{Reg: p, Off: m.Off - rt.off, Write: m.Write})
+			}
+		}
+	}
+	return out
+}
+
+// flow returns the states at the heads of n's blocks; nil is unreached.
+func (l *Locks) flow(n pta.InstID, entry Set) []*Set {
+	f := l.v.Res.Func(n)
+	in := make([]*Set, len(f.Blocks))
+	in[0] = &entry
+	for changed := true; changed; {
+		changed = false
+		meet := func(b int, s Set) {
+			if in[b] == nil {
+				in[b] = &s
+				changed = true
+				return
+			}
+			if m := in[b].meet(s); len(m) != len(*in[b]) {
+				in[b] = &m
+				changed = true
+			}
+		}
+		for b := range f.Blocks {
+			if in[b] == nil {
+				continue
+			}
+			blk := &f.Blocks[b]
+			s := *in[b]
+			for p := blk.Start; p < blk.End; p++ {
+				out, panics := l.step(n, f, p, s)
+				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 { // (L6)
+					meet(int(blk.Panic), s.meet(panics))
+				}
+				s = out
+			}
+			for _, q := range blk.Succs {
+				meet(int(q), s)
+			}
+		}
+	}
+	return in
+}
+
+func (l *Locks) walk(n pta.InstID, f *facts.Func, in []*Set, visit func(p uint32, s Set)) {
+	for b := range f.Blocks {
+		if in[b] == nil {
+			continue
+		}
+		s := *in[b]
+		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+			visit(p, s)
+			s, _ = l.step(n, f, p, s)
+		}
+	}
+}
+
+// exit returns what every return of n surely holds, started with nothing.
+func (l *Locks) exit(n pta.InstID) Set {
+	f := l.v.Res.Func(n)
+	in := l.flow(n, nil)
+	var out Set
+	first := true
+	for b := range f.Blocks {
+		if in[b] == nil || !f.Blocks[b].Return {
+			continue
+		}
+		s := *in[b]
+		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+			s, _ = l.step(n, f, p, s)
+		}
+		if first {
+			out, first = s, false
+		} else {
+			out = out.meet(s)
+		}
+	}
+	return out
+}
+
+// enter computes the entry states top-down, as a greatest fixed point.
+func (l *Locks) enter() {
+	v := l.v
+	root := v.Res.Root
+	l.entry[root] = nil
+	work := []pta.InstID{root}
+	queued := map[pta.InstID]bool{root: true}
+	for len(work) > 0 {
+		n := work[0]
+		work = work[1:]
+		queued[n] = false
+		f := v.Res.Func(n)
+		if f == nil {
+			continue
+		}
+		push := func(c pta.InstID, s Set) {
+			old, ok := l.entry[c]
+			if ok {
+				m := old.meet(s)
+				if len(m) == len(old) {
+					return
+				}
+				s = m
+			}
+			l.entry[c] = s
+			if !queued[c] {
+				queued[c] = true
+				work = append(work, c)
+			}
+		}
+		if !l.rel[n] && len(l.entry[n]) == 0 {
+			for _, e := range v.Res.Insts[n].Out {
+				if v.Has(n, e) {
+					push(e.Callee, nil)
+				}
+			}
+			continue
+		}
+		in := l.flow(n, l.entry[n])
+		l.walk(n, f, in, func(p uint32, s Set) {
+			if op := f.Points[p].Op; op != facts.OpCall && op != facts.OpAny {
+				return
+			}
+			l.callees(n, p, func(e pta.Edge) {
+				if stage.IsSpawn(e.Kind) {
+					push(e.Callee, nil) // (L1)
+				} else {
+					push(e.Callee, l.translateIn(n, f, e, s))
+				}
+			})
+		})
+	}
+}
+
+// At returns the names of the locks surely held at point p of n.
+func (l *Locks) At(n pta.InstID, p uint32) Set {
+	entry, ok := l.entry[n]
+	if !ok {
+		return nil
+	}
+	if !l.rel[n] && len(entry) == 0 {
+		return nil
+	}
+	in, ok := l.blocks[n]
+	if !ok {
+		in = l.flow(n, entry)
+		l.blocks[n] = in
+	}
+	fl := l.v.Flow(n)
+	b := fl.Block(p)
+	if in[b] == nil {
+		return nil
+	}
+	s := *in[b]
+	for q := fl.F.Blocks[b].Start; q < p; q++ {
+		s, _ = l.step(n, fl.F, q, s)
+	}
+	return s
+}
+
+// usable finds the cells that are no guards.
+func (l *Locks) usable(overwritten func(uint32) bool) {
+	v := l.v
+	for i := 1; i < len(v.Res.Insts); i++ {
+		id := pta.InstID(i)
+		f := v.Res.Func(id)
+		if f == nil || !v.Live.Has(i) {
+			continue
+		}
+		for p, pt := range f.Points {
+			if pt.Op != facts.OpSync {
+				continue
+			}
+			y := &f.Syncs[pt.Row]
+			switch y.Op {
+			case facts.SyncRelease:
+				if !l.holds(id, f, l.At(id, uint32(p)), y.Obj) {
+					v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
+				}
+			case facts.SyncAcquire:
+				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+					if overwritten(c) {
+						l.bad[c] = "it may be overwritten by a plain store"
+					}
+				})
+			}
+		}
+	}
+}
+
+// Guards reports whether a name stands for locks that may be used as guards.
+func (l *Locks) Guards(n pta.InstID, name Name) bool {
+	ok := true
+	if name.Object {
+		return l.bad[name.Cell] == ""
+	}
+	some := false
+	l.v.Res.PointsTo(n, name.Reg, 0).Each(func(c uint32) {
+		o, off := l.v.Res.Object(c)
+		ob := &l.v.Res.Objs[o]
+		cells := l.v.Prog.Layout(ob.Type).Cells
+		if ob.Type == 0 || ob.Untyped {
+			ok = false
+			return
+		}
+		// The lock's cell: at the distance, within the same innermost element.
+		base := &cells[off]
+		found := false
+		for i := range cells {
+			if cells[i].Array == base.Array && cells[i].Off == base.Off+name.Off {
+				found = true
+				if l.bad[ob.Node+uint32(i)] != "" {
+					ok = false
+				}
+			}
+		}
+		some = some || found
+		ok = ok && found
+	})
+	return ok && some
+}
+
+// Why says why a cell is no guard; "" if it is one.
+func (l *Locks) Why(cell uint32) string { return l.bad[cell] }

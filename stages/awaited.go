@@ -1,0 +1,643 @@
+package stages
+
+import (
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// signalKind says how a signal orders.
+type signalKind uint8
+
+const (
+	signalClose signalKind = iota // a receive that saw the channel closed
+	signalSend                    // the n-th receive, of n sends in all
+	signalRecv                    // the n-th send on an unbuffered channel, of n receives in all
+	signalOnce                    // a return of Do
+)
+
+// signal is a synchronisation object whose use orders: what a goroutine of a
+// sender did before every signal happens before whatever follows Need
+// completed waits on some path of synchronised steps.
+//
+//	(S1) the object is made at most once (oneObject); a channel is never
+//	     overwritten, being a value
+//	(S2) close: nothing is ever sent, so that a receive completes only after a
+//	     close; or the wait is the edge on which a receive reported !ok
+//	(S3) send: nobody closes the channel; Need is the number of send points,
+//	     each executed at most once in the whole run, so that Need completed
+//	     receives have taken the value of every send
+//	(S4) receive, unbuffered: as (S3) with the roles exchanged: a send completes
+//	     after its receive has begun
+//	(S5) once: Need is 1
+//
+// For (S2) to (S4) an access is ordered if it precedes every signal of its own
+// goroutine, and all signals are by single goroutines; a signal by another
+// goroutine would satisfy the wait in its place. For close, all closes must be
+// by the one thread of the access. For (S5) it must lie in the body of Do.
+type signal struct {
+	kind    signalKind
+	Cell    uint32
+	Need    uint8
+	Senders []int          // threads that signal
+	after   map[int]*after // per sender
+}
+
+// awaited is the must-analysis of completed waits: the relation
+// awaited(N, I, signal, count), a lower bound of the number of waits for each
+// signal that happen before the point.
+//
+//	(A1) the initial goroutine starts with none
+//	(A2) a wait adds one, up to Need; it counts where it surely is for this object
+//	(A3) states meet by minimum, over callers, starts of goroutines and paths:
+//	     what the starter has waited for, the started inherits
+//	(A4) a call adds the least that any return of any callee added
+//	(A5) what panics takes the state before the point
+type awaited struct {
+	v       *stage.View
+	signals []signal
+	once    map[uint32]bool
+	gens    map[pta.InstID]bool // instances that wait, or call one that does
+	sum     map[pta.InstID][]uint8
+	entry   map[pta.InstID][]uint8
+	blocks  map[pta.InstID][][]uint8
+	edge    map[facts.FuncID]map[facts.Reg]uint32 // ok registers: the receive's row
+	inBody  map[bodyKey]stage.Bits
+}
+
+type bodyKey struct {
+	t int
+	s int
+}
+
+// chanOps are the operations that may touch one channel.
+type chanOps struct {
+	sends, recvs, closes []spot
+	odd                  bool // an operation in a select, or through a set of channels
+}
+
+func newAwaited(v *stage.View, ov *overwritten) *awaited {
+	a := &awaited{v: v, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, inBody: map[bodyKey]stage.Bits{}}
+	a.findSignals(ov)
+	a.solve()
+	return a
+}
+
+// findSignals collects the objects that fulfil (S1) to (S5).
+func (a *awaited) findSignals(ov *overwritten) {
+	v := a.v
+	ops := map[uint32]*chanOps{}
+	var chans, onces []uint32
+	at := func(c uint32) *chanOps {
+		o := ops[c]
+		if o == nil {
+			o = &chanOps{}
+			ops[c] = o
+			chans = append(chans, c)
+		}
+		return o
+	}
+	for i := 1; i < len(v.Res.Insts); i++ {
+		id := pta.InstID(i)
+		f := v.Res.Func(id)
+		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
+			continue
+		}
+		for p, pt := range f.Points {
+			sp := spot{id, uint32(p)}
+			switch pt.Op {
+			case facts.OpSync:
+				y := &f.Syncs[pt.Row]
+				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+					switch y.Op {
+					case facts.SyncSend:
+						at(c).sends = append(at(c).sends, sp)
+					case facts.SyncRecv:
+						at(c).recvs = append(at(c).recvs, sp)
+					case facts.SyncClose:
+						at(c).closes = append(at(c).closes, sp)
+					case facts.SyncOnce:
+						if !a.once[c] {
+							a.once[c] = true
+							onces = append(onces, c)
+						}
+					}
+				})
+			case facts.OpSelect:
+				for _, k := range f.Selects[pt.Row].Cases {
+					v.Res.PointsTo(id, k.Chan, 0).Each(func(c uint32) {
+						if k.Send {
+							at(c).sends = append(at(c).sends, sp)
+						} else {
+							at(c).recvs = append(at(c).recvs, sp)
+						}
+					})
+				}
+			}
+		}
+	}
+	for _, c := range chans {
+		if !oneObject(v, c) { // (S1)
+			continue
+		}
+		o := ops[c]
+		if len(o.closes) > 0 {
+			if s, ok := a.senders(signalClose, c, o.closes, false); ok && len(s.Senders) == 1 { // (S2)
+				s.Need = 1
+				a.signals = append(a.signals, s)
+			}
+			continue
+		}
+		if n := len(o.sends); n > 0 && n < 100 { // (S3)
+			if s, ok := a.senders(signalSend, c, o.sends, true); ok {
+				s.Need = uint8(n)
+				a.signals = append(a.signals, s)
+			}
+		}
+		ob, _ := v.Res.Object(c)
+		site := v.Res.Site(ob)
+		if n := len(o.recvs); n > 0 && n < 100 && site != nil && site.CapKnown && site.Cap == 0 { // (S4)
+			if s, ok := a.senders(signalRecv, c, o.recvs, true); ok {
+				s.Need = uint8(n)
+				a.signals = append(a.signals, s)
+			}
+		}
+	}
+	for _, c := range onces { // (S5)
+		if oneObject(v, c) && !ov.Has(c) {
+			a.signals = append(a.signals, signal{kind: signalOnce, Cell: c, Need: 1})
+		}
+	}
+	for i := range a.signals {
+		s := &a.signals[i]
+		s.after = map[int]*after{}
+	}
+	a.okRegs()
+}
+
+// senders finds the threads that execute the given points. With once, each
+// point must execute at most once in the whole run; every thread must be a
+// single goroutine.
+func (a *awaited) senders(k signalKind, c uint32, at []spot, once bool) (signal, bool) {
+	v := a.v
+	s := signal{kind: k, Cell: c}
+	seen := map[int]bool{}
+	for _, p := range at {
+		for _, t := range v.ThreadsOf(p.Inst) {
+			if !v.Threads[t].Single {
+				return s, false
+			}
+			if !seen[t] {
+				seen[t] = true
+				s.Senders = append(s.Senders, t)
+			}
+		}
+		if once && (!v.Once.Has(int(p.Inst)) || v.Flow(p.Inst).OnCycle(p.Point)) {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+// before reports whether every execution of the point by thread t precedes
+// every signal of s by t, in the sense of (S2) to (S4).
+func (a *awaited) before(i, t int, n pta.InstID, p uint32) bool {
+	s := &a.signals[i]
+	if s.kind == signalOnce {
+		return a.body(i, t).Has(int(n))
+	}
+	found := false
+	for _, x := range s.Senders {
+		found = found || x == t
+	}
+	if !found {
+		return false
+	}
+	af := s.after[t]
+	if af == nil {
+		var own []spot
+		for _, sp := range a.signalSpots(s) {
+			if a.v.Threads[t].Reach.Has(int(sp.Inst)) {
+				own = append(own, sp)
+			}
+		}
+		af = newAfter(a.v, t, own)
+		s.after[t] = af
+	}
+	return !af.Has(a.v, n, p)
+}
+
+// signalSpots lists the points that may signal s.
+func (a *awaited) signalSpots(s *signal) []spot {
+	v := a.v
+	var out []spot
+	for i := 1; i < len(v.Res.Insts); i++ {
+		id := pta.InstID(i)
+		f := v.Res.Func(id)
+		if f == nil || !v.Live.Has(i) {
+			continue
+		}
+		for p, pt := range f.Points {
+			hit := false
+			switch pt.Op {
+			case facts.OpSync:
+				y := &f.Syncs[pt.Row]
+				if y.Op == facts.SyncClose && s.kind == signalClose || y.Op == facts.SyncSend && s.kind == signalSend || y.Op == facts.SyncRecv && s.kind == signalRecv {
+					hit = v.Res.PointsTo(id, y.Obj, 0).Has(s.Cell)
+				}
+			case facts.OpSelect:
+				for _, k := range f.Selects[pt.Row].Cases {
+					if k.Send && s.kind == signalSend || !k.Send && s.kind == signalRecv {
+						hit = hit || v.Res.PointsTo(id, k.Chan, 0).Has(s.Cell)
+					}
+				}
+			}
+			if hit {
+				out = append(out, spot{id, uint32(p)})
+			}
+		}
+	}
+	return out
+}
+
+// body returns the instances that run in thread t only inside the body of Do
+// for signal i.
+func (a *awaited) body(i, t int) stage.Bits {
+	k := bodyKey{t, i}
+	if b, ok := a.inBody[k]; ok {
+		return b
+	}
+	v, th := a.v, &a.v.Threads[t]
+	outside := stage.NewBits(len(v.Res.Insts))
+	todo := []pta.InstID{th.Entry}
+	outside.Add(int(th.Entry))
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		f := v.Res.Func(n)
+		for _, e := range v.Res.Insts[n].Out {
+			if stage.IsSpawn(e.Kind) || !v.Has(n, e) {
+				continue
+			}
+			if e.Kind == pta.EdgeCall {
+				if o := f.Calls[e.Row].Once; o != facts.NoReg {
+					if c, ok := v.Single(n, o); ok && c == a.signals[i].Cell {
+						continue
+					}
+				}
+			}
+			if outside.Add(int(e.Callee)) {
+				todo = append(todo, e.Callee)
+			}
+		}
+	}
+	b := th.Reach.Clone()
+	for j := range b {
+		b[j] &^= outside[j]
+	}
+	a.inBody[k] = b
+	return b
+}
+
+// okRegs maps the second results of receives to their rows.
+func (a *awaited) okRegs() {
+	a.edge = map[facts.FuncID]map[facts.Reg]uint32{}
+	for i := 1; i < len(a.v.Res.Insts); i++ {
+		f := a.v.Res.Func(pta.InstID(i))
+		if f == nil || a.edge[f.ID] != nil {
+			continue
+		}
+		m := map[facts.Reg]uint32{}
+		byDst := map[facts.Reg]uint32{}
+		for row, y := range f.Syncs {
+			if y.Op == facts.SyncRecv && y.Comma {
+				byDst[y.Dst] = uint32(row)
+			}
+		}
+		if len(byDst) > 0 {
+			for _, c := range f.Copies {
+				if row, ok := byDst[c.Src]; ok && c.Index == 1 {
+					m[c.Dst] = row
+				}
+			}
+		}
+		a.edge[f.ID] = m
+	}
+}
+
+// wait returns the signal that the point waits for, or -1. (A2)
+func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
+	pt := f.Points[p]
+	if pt.Op != facts.OpSync {
+		return -1
+	}
+	y := &f.Syncs[pt.Row]
+	var k signalKind
+	switch y.Op {
+	case facts.SyncRecv:
+		k = signalSend
+	case facts.SyncSend:
+		k = signalRecv
+	case facts.SyncOnce:
+		k = signalOnce
+	default:
+		return -1
+	}
+	c, ok := a.v.Single(n, y.Obj)
+	if !ok {
+		return -1
+	}
+	for i := range a.signals {
+		s := &a.signals[i]
+		if s.Cell == c && (s.kind == k || s.kind == signalClose && k == signalSend && !a.sent(c)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// sent reports whether anything may be sent on the channel.
+func (a *awaited) sent(c uint32) bool {
+	s := signal{kind: signalSend, Cell: c}
+	return len(a.signalSpots(&s)) > 0
+}
+
+// closedEdge returns the signal that taking successor k of block b waits for:
+// the edge on which a receive reported that the channel is closed. (S2)
+func (a *awaited) closedEdge(n pta.InstID, f *facts.Func, b, k int) int {
+	c := f.Blocks[b].Cond
+	if c.Kind != facts.CondTrue || len(f.Blocks[b].Succs) != 2 {
+		return -1
+	}
+	row, ok := a.edge[f.ID][c.X]
+	if !ok || (k == 0) != c.Neg {
+		return -1
+	}
+	cell, ok := a.v.Single(n, f.Syncs[row].Obj)
+	if !ok {
+		return -1
+	}
+	for i := range a.signals {
+		if a.signals[i].Cell == cell && a.signals[i].kind == signalClose {
+			return i
+		}
+	}
+	return -1
+}
+
+func (a *awaited) solve() {
+	v := a.v
+	a.sum = map[pta.InstID][]uint8{}
+	a.entry = map[pta.InstID][]uint8{}
+	a.blocks = map[pta.InstID][][]uint8{}
+	if len(a.signals) == 0 {
+		return
+	}
+	var list, todo []pta.InstID
+	mark := func(n pta.InstID) {
+		if !a.gens[n] {
+			a.gens[n] = true
+			list = append(list, n)
+			todo = append(todo, n)
+		}
+	}
+	for i := 1; i < len(v.Res.Insts); i++ {
+		id := pta.InstID(i)
+		f := v.Res.Func(id)
+		if f == nil || !v.Live.Has(i) {
+			continue
+		}
+		for p := range f.Points {
+			if f.Points[p].Op == facts.OpSync && a.wait(id, f, uint32(p)) >= 0 {
+				mark(id)
+			}
+		}
+		for b := range f.Blocks {
+			if a.closedEdge(id, f, b, 0) >= 0 || a.closedEdge(id, f, b, 1) >= 0 {
+				mark(id)
+			}
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, c := range v.In(n) {
+			if !stage.IsSpawn(c.Kind) && c.Kind != pta.EdgeAny {
+				mark(c.Inst)
+			}
+		}
+	}
+	// Summaries: least added on the way to a return. From "adds nothing"
+	// upwards each round is sound; a few rounds give nested helpers their due.
+	for _, n := range list {
+		a.sum[n] = make([]uint8, len(a.signals))
+	}
+	for range 8 {
+		changed := false
+		for _, n := range list {
+			s := a.summary(n)
+			for i := range s {
+				if s[i] != a.sum[n][i] {
+					changed = true
+				}
+			}
+			a.sum[n] = s
+		}
+		if !changed {
+			break
+		}
+	}
+	// Entry states, top-down: the greatest fixed point from unvisited.
+	root := v.Res.Root
+	a.entry[root] = make([]uint8, len(a.signals)) // (A1)
+	work := []pta.InstID{root}
+	queued := map[pta.InstID]bool{root: true}
+	for len(work) > 0 {
+		n := work[0]
+		work = work[1:]
+		queued[n] = false
+		push := func(c pta.InstID, s []uint8) {
+			old, ok := a.entry[c]
+			changed := !ok
+			if !ok {
+				old = append([]uint8(nil), s...)
+				a.entry[c] = old
+			} else {
+				for i := range old {
+					if s[i] < old[i] {
+						old[i] = s[i]
+						changed = true
+					}
+				}
+			}
+			if changed && !queued[c] {
+				queued[c] = true
+				work = append(work, c)
+			}
+		}
+		if v.Res.Func(n) == nil {
+			continue
+		}
+		if !a.gens[n] {
+			for _, e := range v.Res.Insts[n].Out {
+				if v.Has(n, e) {
+					push(e.Callee, a.entry[n])
+				}
+			}
+			continue
+		}
+		f := v.Res.Func(n)
+		in := a.flow(n, a.entry[n])
+		for b := range f.Blocks {
+			if in[b] == nil {
+				continue
+			}
+			s := append([]uint8(nil), in[b]...)
+			for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+				pt := f.Points[p]
+				if pt.Op == facts.OpCall || pt.Op == facts.OpAny {
+					for _, e := range v.Res.Insts[n].Out {
+						isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
+						if e.Row == pt.Row && isAny == (pt.Op == facts.OpAny) && v.Has(n, e) {
+							push(e.Callee, s)
+						}
+					}
+				}
+				a.step(n, f, p, s)
+			}
+		}
+	}
+}
+
+// step applies point p to s.
+func (a *awaited) step(n pta.InstID, f *facts.Func, p uint32, s []uint8) {
+	if i := a.wait(n, f, p); i >= 0 {
+		if s[i] < a.signals[i].Need {
+			s[i]++
+		}
+		return
+	}
+	pt := f.Points[p]
+	if pt.Op != facts.OpCall {
+		return
+	}
+	var add []uint8 // (A4)
+	none := false
+	for _, e := range a.v.Res.Insts[n].Out {
+		if e.Kind != pta.EdgeCall && e.Kind != pta.EdgeGo || e.Row != pt.Row || !a.v.Has(n, e) {
+			continue
+		}
+		if e.Kind == pta.EdgeGo || !a.gens[e.Callee] {
+			none = true
+			continue
+		}
+		if add == nil {
+			add = append([]uint8(nil), a.sum[e.Callee]...)
+			continue
+		}
+		for i, x := range a.sum[e.Callee] {
+			add[i] = min(add[i], x)
+		}
+	}
+	if none {
+		return
+	}
+	for i, x := range add {
+		s[i] = min(s[i]+x, a.signals[i].Need)
+	}
+}
+
+// flow returns the states at the heads of n's blocks; nil is unreached.
+func (a *awaited) flow(n pta.InstID, entry []uint8) [][]uint8 {
+	f := a.v.Res.Func(n)
+	in := make([][]uint8, len(f.Blocks))
+	in[0] = append([]uint8(nil), entry...)
+	for changed := true; changed; {
+		changed = false
+		meet := func(b int, s []uint8) {
+			if in[b] == nil {
+				in[b] = append([]uint8(nil), s...)
+				changed = true
+				return
+			}
+			for i := range s {
+				if s[i] < in[b][i] {
+					in[b][i] = s[i]
+					changed = true
+				}
+			}
+		}
+		for b := range f.Blocks {
+			if in[b] == nil {
+				continue
+			}
+			blk := &f.Blocks[b]
+			s := append([]uint8(nil), in[b]...)
+			for p := blk.Start; p < blk.End; p++ {
+				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
+					meet(int(blk.Panic), s) // (A5)
+				}
+				a.step(n, f, p, s)
+			}
+			for k, q := range blk.Succs {
+				if i := a.closedEdge(n, f, b, k); i >= 0 && s[i] == 0 {
+					x := append([]uint8(nil), s...)
+					x[i] = 1
+					meet(int(q), x)
+					continue
+				}
+				meet(int(q), s)
+			}
+		}
+	}
+	return in
+}
+
+// summary returns the least that a return of n adds; "never returns" adds Need.
+func (a *awaited) summary(n pta.InstID) []uint8 {
+	f := a.v.Res.Func(n)
+	in := a.flow(n, make([]uint8, len(a.signals)))
+	out := make([]uint8, len(a.signals))
+	for i := range out {
+		out[i] = a.signals[i].Need
+	}
+	for b := range f.Blocks {
+		if in[b] == nil || !f.Blocks[b].Return {
+			continue
+		}
+		s := append([]uint8(nil), in[b]...)
+		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+			a.step(n, f, p, s)
+		}
+		for i := range out {
+			out[i] = min(out[i], s[i])
+		}
+	}
+	return out
+}
+
+// At returns the counts at point p of n; nil means none.
+func (a *awaited) At(n pta.InstID, p uint32) []uint8 {
+	entry, ok := a.entry[n]
+	if !ok {
+		return nil
+	}
+	if !a.gens[n] {
+		return entry
+	}
+	in, ok := a.blocks[n]
+	if !ok {
+		in = a.flow(n, entry)
+		a.blocks[n] = in
+	}
+	fl := a.v.Flow(n)
+	b := fl.Block(p)
+	if in[b] == nil {
+		return nil
+	}
+	s := append([]uint8(nil), in[b]...)
+	for q := fl.F.Blocks[b].Start; q < p; q++ {
+		a.step(n, fl.F, q, s)
+	}
+	return s
+}

@@ -1,0 +1,220 @@
+// Package stage holds what the stages of both phases share: the accesses of a
+// program, control flow, abstract goroutines, the kinds of evidence.
+package stage
+
+import (
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/pta"
+)
+
+// Access is the relation access(N, I, rw, mode): one access in one instance.
+type Access struct {
+	Inst   pta.InstID
+	Point  uint32
+	Row    uint32 // Mems, or Deeps
+	Deep   bool
+	Write  bool
+	Atomic bool
+}
+
+// World is a program with its points-to solution, shared by all entries.
+type World struct {
+	Prog     *facts.Program
+	Res      *pta.Result
+	Accesses []Access
+	// ByCell lists the accesses that may touch each cell; only cells with a
+	// write by somebody are kept. Cells gives them in ascending order.
+	ByCell map[uint32][]uint32
+	Cells  []uint32
+
+	// Callers lists the call edges into each instance.
+	Callers [][]Caller
+	flows   map[facts.FuncID]*Flow
+}
+
+// Caller is a call edge seen from the callee.
+type Caller struct {
+	Inst pta.InstID
+	Kind pta.EdgeKind
+	Row  uint32
+}
+
+// NewWorld collects the accesses of all instances.
+func NewWorld(res *pta.Result) *World {
+	w := &World{Prog: res.Prog, Res: res, ByCell: map[uint32][]uint32{}, flows: map[facts.FuncID]*Flow{}}
+	w.Callers = make([][]Caller, len(res.Insts))
+	for i := 1; i < len(res.Insts); i++ {
+		for _, e := range res.Insts[i].Out {
+			w.Callers[e.Callee] = append(w.Callers[e.Callee], Caller{pta.InstID(i), e.Kind, e.Row})
+		}
+	}
+	written := map[uint32]bool{}
+	touched := map[uint32]bool{}
+	var lists [][]uint32
+	for i := 1; i < len(res.Insts); i++ {
+		id := pta.InstID(i)
+		f := res.Func(id)
+		if f == nil {
+			continue
+		}
+		for p, pt := range f.Points {
+			a := Access{Inst: id, Point: uint32(p), Row: pt.Row}
+			switch pt.Op {
+			case facts.OpMem:
+				m := &f.Mems[pt.Row]
+				if m.Mode == facts.Flow {
+					continue
+				}
+				a.Write, a.Atomic = m.Write, m.Mode == facts.Atomic
+			case facts.OpDeep:
+				a.Deep, a.Write = true, f.Deeps[pt.Row].Write
+			default:
+				continue
+			}
+			cells := w.CellsOf(&a)
+			if len(cells) == 0 {
+				continue
+			}
+			w.Accesses = append(w.Accesses, a)
+			lists = append(lists, cells)
+			for _, c := range cells {
+				touched[c] = true
+				if a.Write {
+					written[c] = true
+				}
+			}
+		}
+	}
+	for i, cells := range lists {
+		for _, c := range cells {
+			if written[c] {
+				if w.ByCell[c] == nil {
+					w.Cells = append(w.Cells, c)
+				}
+				w.ByCell[c] = append(w.ByCell[c], uint32(i))
+			}
+		}
+	}
+	sortCells(w.Cells)
+	return w
+}
+
+// CellsOf returns the cells that an access may touch, ascending. Boxes,
+// bindings of closures, channel buffers and ghosts are no memory of the
+// program's and are left out; an untyped object is touched as a whole.
+func (w *World) CellsOf(a *Access) []uint32 {
+	f := w.Res.Func(a.Inst)
+	var out []uint32
+	add := func(c uint32) {
+		o, _ := w.Res.Object(c)
+		if w.private(o) {
+			return
+		}
+		ob := &w.Res.Objs[o]
+		if ob.Untyped {
+			for i := range ob.N {
+				out = append(out, ob.Node+i)
+			}
+			return
+		}
+		out = append(out, c)
+	}
+	if a.Deep {
+		w.Res.Deep(a.Inst, a.Row).Each(add)
+	} else {
+		m := &f.Mems[a.Row]
+		n := uint32(len(w.Prog.Layout(m.Type).Cells))
+		w.Res.PointsTo(a.Inst, m.Base, 0).Each(func(p uint32) {
+			o, off := w.Res.Object(p)
+			ob := &w.Res.Objs[o]
+			if ob.Untyped {
+				add(p)
+				return
+			}
+			for i := range n {
+				if off+m.Off+i < ob.N {
+					add(p + m.Off + i)
+				}
+			}
+		})
+	}
+	sortCells(out)
+	return dedup(out)
+}
+
+// private reports whether an object is none of the program's memory.
+func (w *World) private(o pta.ObjID) bool {
+	ob := &w.Res.Objs[o]
+	switch ob.Kind {
+	case pta.ObjFunc, pta.ObjGhost:
+		return true
+	case pta.ObjSite:
+		k, _ := w.Res.SiteKind(o)
+		return k == facts.SiteBox || k == facts.SiteClosure || k == facts.SiteChan
+	}
+	return ob.Type == 0
+}
+
+// Flow returns the control flow of an instance's function.
+func (w *World) Flow(i pta.InstID) *Flow {
+	f := w.Res.Func(i)
+	fl := w.flows[f.ID]
+	if fl == nil {
+		fl = NewFlow(f)
+		w.flows[f.ID] = fl
+	}
+	return fl
+}
+
+// PointsOf returns the points at which the row of a call edge runs.
+func (w *World) PointsOf(i pta.InstID, kind pta.EdgeKind, row uint32) []uint32 {
+	fl := w.Flow(i)
+	if kind == pta.EdgeAny || kind == pta.EdgeAnyGo {
+		return fl.AnyAt[row]
+	}
+	return fl.CallAt[row]
+}
+
+// IsSpawn reports whether an edge starts a goroutine.
+func IsSpawn(k pta.EdgeKind) bool { return k == pta.EdgeGo || k == pta.EdgeAnyGo }
+
+// Single returns the one cell that a register points to, if there is just one.
+func (w *World) Single(i pta.InstID, r facts.Reg) (uint32, bool) {
+	return w.Res.PointsTo(i, r, 0).One()
+}
+
+// ConstOf returns the integer constant that a register surely holds: a
+// constant operand, or a parameter of a function with a single caller that
+// passes one.
+func (w *World) ConstOf(i pta.InstID, r facts.Reg) (int64, bool) {
+	for range 8 {
+		f := w.Res.Func(i)
+		for _, c := range f.Consts {
+			if c.Dst == r && c.Known {
+				return c.Int, true
+			}
+		}
+		k := -1
+		for j, p := range f.Params {
+			if p == r {
+				k = j
+			}
+		}
+		if k < 0 || len(w.Callers[i]) != 1 {
+			return 0, false
+		}
+		c := w.Callers[i][0]
+		if c.Kind == pta.EdgeAny || c.Kind == pta.EdgeAnyGo {
+			return 0, false
+		}
+		call := &w.Res.Func(c.Inst).Calls[c.Row]
+		if call.Method != 0 {
+			k--
+		}
+		if k < 0 || k >= len(call.Args) || call.Args[k] == facts.NoReg {
+			return 0, false
+		}
+		i, r = c.Inst, call.Args[k]
+	}
+	return 0, false
+}
