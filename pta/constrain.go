@@ -206,7 +206,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	c := &f.Calls[row]
 	to := s.instance(fn, ctx)
 	kind := s.edgeKind(c, fn)
-	if kind == EdgeCall && s.cfg.Parallel[fn] && f.Name == testRunner {
+	if kind == EdgeCall && s.cfg.Parallel[fn] && f.Name == TestRunner {
 		kind = EdgeGo
 	}
 	if !s.edge(id, kind, row, to) {
@@ -242,8 +242,8 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	return to
 }
 
-// testRunner is the model function that runs one test function.
-const testRunner = "testing.bfx_tRunner"
+// TestRunner is the model function that runs one test function.
+const TestRunner = "testing.bfx_tRunner"
 
 // apply runs constraint c of node n for a new element p.
 func (s *solver) apply(n uint32, c constraint, p uint32) {

@@ -23,17 +23,18 @@ type Result struct {
 	Root  InstID
 	Stats Stats
 
-	rep []uint32
-	pts []*Set
-	obj []ObjID
-	u   *facts.Universe
-	ctx *contexts
+	elemFn []facts.FuncID
+	rep    []uint32
+	pts    []*Set
+	obj    []ObjID
+	u      *facts.Universe
+	ctx    *contexts
 }
 
 func (s *solver) result(root InstID) *Result {
 	r := &Result{
 		Prog: s.prog, Insts: s.insts, Objs: s.objs, Root: root,
-		rep: s.rep, pts: s.pts, obj: s.obj, u: s.u, ctx: s.ctxs,
+		elemFn: s.elemFn, rep: s.rep, pts: s.pts, obj: s.obj, u: s.u, ctx: s.ctxs,
 	}
 	for i := range r.rep {
 		r.rep[i] = s.find(uint32(i))

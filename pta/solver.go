@@ -137,6 +137,7 @@ type solver struct {
 
 	siteBase, callBase []uint32 // element numbers of functions
 	nextElem           uint32
+	elemFn             []facts.FuncID // the function an element belongs to
 	edgeSet            map[edgeKey]bool
 	thisSet            map[thisKey]bool
 	havoc              map[havocKey]uint32
@@ -233,7 +234,7 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{},
 		edgeSet: map[edgeKey]bool{}, usucc: map[uint32]*Set{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
-		nextElem: 1,
+		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0, 0) // node 0 is unused
 	root := s.instance(p.Root, 0)
@@ -274,6 +275,9 @@ func (s *solver) elemBase(fn facts.FuncID) {
 		s.nextElem += uint32(len(f.Sites))
 		s.callBase[fn] = s.nextElem
 		s.nextElem += uint32(len(f.Calls)+len(f.Anys)) + 1
+		for uint32(len(s.elemFn)) < s.nextElem {
+			s.elemFn = append(s.elemFn, fn)
+		}
 	}
 }
 
@@ -300,6 +304,7 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 	if k.kind != ObjSite {
 		o.elem = element(s.nextElem)
 		s.nextElem++
+		s.elemFn = append(s.elemFn, o.Fn)
 	}
 	if t == 0 {
 		s.node(0, id)

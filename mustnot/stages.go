@@ -1,0 +1,116 @@
+package mustnot
+
+import (
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// RefuteGlobalLock is the stage global-lock (POPL'07 section 3.3): both
+// accesses hold the same lock, one object for the whole run, and at least one
+// of them for writing.
+//
+// Soundness: the name is an object made at most once, so equal cells are one
+// lock; every release in the program is by a holder (Locks.usable), so two
+// goroutines that surely hold it are not there at the same time, and what the
+// first did under it happens before its release, hence before the second's
+// acquire.
+func RefuteGlobalLock(p *stage.Pair) stage.Evidence {
+	for _, g := range p.A.Locks {
+		for _, h := range p.B.Locks {
+			if g.Object && h.Object && g.Cell == h.Cell && (g.Write || h.Write) {
+				return stage.SameLock{Cell: g.Cell}
+			}
+		}
+	}
+	return nil
+}
+
+// RefuteLocalLock is the stage local-lock, form (a): both accesses hold a lock
+// that lies in the object they access, at the same distance from the accessed
+// location and with no pointer in between.
+//
+// Soundness: if the two locations are one, the two locks are one, being Delta
+// bytes from it; if they are two, there is no race. The distance is taken
+// between two addresses computed from one register in one activation, through
+// fields only, so that both lie in one innermost element.
+func RefuteLocalLock(p *stage.Pair) stage.Evidence {
+	for _, g := range p.A.Locks {
+		for _, h := range p.B.Locks {
+			if !g.Object && !h.Object && g.Delta == h.Delta && (g.Write || h.Write) {
+				return stage.SameBase{Delta: g.Delta}
+			}
+		}
+	}
+	return nil
+}
+
+// Guards returns the guards of an access to a cell.
+func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
+	held := l.At(a.Inst, a.Point)
+	if len(held) == 0 {
+		return nil
+	}
+	var out []stage.Guard
+	f := l.v.Res.Func(a.Inst)
+	delta, ok := int64(0), false
+	var rt root
+	if !a.Deep {
+		m := &f.Mems[a.Row]
+		rt = l.rootOf(f, m.Base)
+		delta, ok = l.offset(a, f, m, cell)
+	}
+	for _, name := range held {
+		if !l.Guards(a.Inst, name) {
+			continue
+		}
+		if name.Object {
+			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
+		} else if ok && name.Reg == rt.reg {
+			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write})
+		}
+	}
+	return out
+}
+
+// offset returns how many bytes the cell lies from where the base points; not
+// ok if the access may reach it at several distances or inside an array.
+func (l *Locks) offset(a *stage.Access, f *facts.Func, m *facts.Mem, cell uint32) (int64, bool) {
+	o, _ := l.v.Res.Object(cell)
+	if l.v.Res.Objs[o].Untyped {
+		return 0, false
+	}
+	cells := l.v.Prog.Layout(m.Type).Cells
+	pts := l.v.Res.PointsTo(a.Inst, m.Base, 0)
+	found := -1
+	for i := range cells {
+		p := cell - m.Off - uint32(i)
+		if q, _ := l.v.Res.Object(p); q == o && pts.Has(p) {
+			if found >= 0 {
+				return 0, false
+			}
+			found = i
+		}
+	}
+	if found < 0 || m.Off != 0 || cells[found].Array != 0 {
+		return 0, false
+	}
+	return cells[found].Off, true
+}
+
+// Describe names the locks held at an access for a report.
+func (l *Locks) Describe(a *stage.Access, name func(n pta.InstID, m Name) string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, m := range l.At(a.Inst, a.Point) {
+		s := name(a.Inst, m)
+		if !m.Write {
+			s += " (read)"
+		}
+		if s != "" && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+// Package stages is the verifier: the pipeline of stages that refute pairs of
+// accesses, top to bottom, and the analyses of phase 1 (design: original,
+// reachable, aliasing, escaping, parallel; POPL'07 section 3, PLDI'06).
+//
+// # Same instance
+//
+// Wherever a rule needs two operations to be on the same synchronisation
+// object it asks for one variable: both operands point to one cell of one
+// object that is made at most once, the cell lies in no array, the object was
+// never viewed at a foreign type, and no plain store may overwrite it.
+//
+// # Order
+//
+// See parallel.go for what overlaps, running.go for starts and wait groups,
+// awaited.go for channels and once, waitgroup.go for the accounting.
+package stages
+
+import (
+	"github.com/bfverify/bfverify/mustnot"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// A Stage refutes pairs.
+type Stage struct {
+	Name    string
+	Doc     string // what it removes
+	Source  string // paper and section
+	Missing string // what an open pair lacks if this is the stage to add it
+	// Refute returns the evidence that the pair cannot race, or nil to keep it.
+	// The first three stages choose the pairs that exist at all, and have none.
+	Refute func(r *run, p *stage.Pair) stage.Evidence
+}
+
+// Pipeline is the whole verifier, top to bottom. A pair goes on to the next
+// row until some row refutes it.
+var Pipeline = [...]*Stage{
+	{Name: "original", Doc: "keep two accesses to cells of one type, one of them a write, not both atomic", Source: "PLDI'06 section 3"},
+	{Name: "reachable", Doc: "keep accesses that run in some goroutine that the entry leads to", Source: "PLDI'06 section 4.1"},
+	{Name: "aliasing", Doc: "keep pairs whose bases may point to one cell", Source: "PLDI'06 section 4.2"},
+	{Name: "escaping", Doc: "refute pairs on objects that one goroutine alone can reach", Source: "PLDI'06 section 4.3", Refute: refuteEscaping},
+	{Name: "parallel", Doc: "refute pairs of which one happens before the other", Source: "POPL'07 section 3.2; the Go memory model", Refute: refuteParallel},
+	{Name: "global-lock", Doc: "refute pairs that hold one lock, made at most once", Source: "POPL'07 section 3.3",
+		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteGlobalLock(p) }},
+	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object itself", Source: "POPL'07 section 3.3, form (a)",
+		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
+}
+
+// order documents why rows stand where they do; TestOrder holds Pipeline to it.
+var order = [...]struct{ before, after, why string }{
+	{"original", "reachable", "reachable asks about accesses of original pairs only"},
+	{"reachable", "aliasing", "aliasing looks at reachable accesses only"},
+	{"aliasing", "escaping", "escaping asks about the objects that aliasing found in common"},
+	{"escaping", "parallel", "parallel costs more a pair and gets the fewer"},
+	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
+	{"global-lock", "local-lock", "one object is the simpler reason"},
+}
+
+// StageInfo describes a row of the pipeline.
+type StageInfo struct{ Name, Doc, Source string }
+
+// Stages lists the pipeline in order.
+func Stages() []StageInfo {
+	var out []StageInfo
+	for _, s := range Pipeline {
+		out = append(out, StageInfo{s.Name, s.Doc, s.Source})
+	}
+	return out
+}
+
+// refuteEscaping refutes pairs on objects outside the escape set: two
+// goroutines cannot both reach them.
+func refuteEscaping(r *run, p *stage.Pair) stage.Evidence {
+	o, _ := r.v.Res.Object(p.Cell)
+	if r.esc.Has(int(o)) {
+		return nil
+	}
+	return stage.NeverEscapes{Object: uint32(o)}
+}
+
+func refuteParallel(r *run, p *stage.Pair) stage.Evidence {
+	if o := r.par.ordered(p.A.Order, p.B.Order); o != nil {
+		return *o
+	}
+	return nil
+}

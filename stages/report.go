@@ -1,0 +1,495 @@
+package stages
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/mustnot"
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// maxPairs bounds the pairs listed for one location; further ones are listed
+// only as far as they show an access that no listed pair shows.
+const maxPairs = 200
+
+// report collects the open pairs of a view.
+type report struct {
+	r     *run
+	pairs map[string]*export.Pair // by both positions and the location
+	byLoc map[string]*place
+	out   int // out of scope, by the same measure
+	seen  map[string]bool
+	paths map[pathKey][]step
+}
+
+// place is what is open at one location.
+type place struct {
+	name  string
+	pairs []*export.Pair
+	shown map[string]bool
+	n     int
+}
+
+type pathKey struct {
+	t int
+	n pta.InstID
+}
+
+// step is one call on a path: the instance called and the point that calls it.
+type step struct {
+	inst pta.InstID
+	from pta.InstID
+	at   facts.Pos
+}
+
+func newReport(r *run) *report {
+	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, seen: map[string]bool{}, paths: map[pathKey][]step{}}
+}
+
+// open records that all pairs of two classes are open.
+func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
+	if !inScope {
+		for _, x := range p.A.Members {
+			for _, y := range p.B.Members {
+				k := rp.key(x) + "|" + rp.key(y)
+				if !rp.seen[k] {
+					rp.seen[k] = true
+					rp.out++
+				}
+				if len(rp.seen) > 1<<20 {
+					return
+				}
+			}
+		}
+		return
+	}
+	for _, x := range p.A.Members {
+		for _, y := range p.B.Members {
+			rp.add(p, x, y)
+		}
+	}
+}
+
+// key identifies the source access of an access.
+func (rp *report) key(x uint32) string {
+	a := &rp.r.w.Accesses[x]
+	return fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point)
+}
+
+// add lists the pair of two accesses.
+func (rp *report) add(p *stage.Pair, x, y uint32) {
+	kx, ky := rp.key(x), rp.key(y)
+	if kx > ky {
+		kx, ky = ky, kx
+	}
+	if rp.pairs[kx+"|"+ky] != nil {
+		return
+	}
+	loc := rp.location(p.Cell, x)
+	pl := rp.byLoc[loc]
+	if pl == nil {
+		pl = &place{name: loc, shown: map[string]bool{}}
+		rp.byLoc[loc] = pl
+	}
+	pl.n++
+	pair := &export.Pair{Kind: "race", Location: loc}
+	rp.pairs[kx+"|"+ky] = pair
+	if len(pl.pairs) >= maxPairs && pl.shown[kx] && pl.shown[ky] {
+		return
+	}
+	pl.shown[kx], pl.shown[ky] = true, true
+	pair.A, pair.B = rp.side(p.A, x), rp.side(p.B, y)
+	if later(pair.A.Pos, pair.B.Pos) {
+		pair.A, pair.B = pair.B, pair.A
+	}
+	pair.Missing, pair.Stage = rp.missing(p, pair)
+	pair.ID = fingerprint(pair)
+	pl.pairs = append(pl.pairs, pair)
+}
+
+func later(a, b export.Pos) bool {
+	if a.File != b.File {
+		return a.File > b.File
+	}
+	if a.Line != b.Line {
+		return a.Line > b.Line
+	}
+	return a.Col > b.Col
+}
+
+// fingerprint identifies a pair across edits: by what is accessed, where and
+// how, not by lines.
+func fingerprint(p *export.Pair) string {
+	a, b := p.A.Func+" "+p.A.Op, p.B.Func+" "+p.B.Op
+	if a > b {
+		a, b = b, a
+	}
+	h := sha256.Sum256([]byte(p.Kind + "\n" + p.Location + "\n" + a + "\n" + b))
+	return fmt.Sprintf("%x", h[:8])
+}
+
+// missing says which fact would refute the pair.
+func (rp *report) missing(p *stage.Pair, pair *export.Pair) (text, at string) {
+	la, lb := pair.A.Locks, pair.B.Locks
+	switch {
+	case len(la) == 0 && len(lb) == 0:
+		if p.A.Thread != p.B.Thread {
+			return "unordered, and no lock is held at either access: nothing joins the goroutines before the later access", "parallel"
+		}
+		return "unordered, and no lock is held: several goroutines started at one place run this code", "parallel"
+	case len(la) == 0 || len(lb) == 0:
+		held, where := la, pair.A.Pos
+		if len(la) == 0 {
+			held, where = lb, pair.B.Pos
+		}
+		return fmt.Sprintf("no common lock; %s held at %s:%d only", strings.Join(held, ", "), filepath.Base(where.File), where.Line), "local-lock"
+	default:
+		if strings.Join(la, ",") == strings.Join(lb, ",") {
+			if allRead(la) && allRead(lb) {
+				return "the lock is held for reading at both accesses", "local-lock"
+			}
+			return "the locks held cannot be shown to be one lock for one location", "local-lock"
+		}
+		return fmt.Sprintf("no common lock; %s against %s", strings.Join(la, ", "), strings.Join(lb, ", ")), "local-lock"
+	}
+}
+
+func allRead(ls []string) bool {
+	for _, l := range ls {
+		if !strings.HasSuffix(l, "(read)") {
+			return false
+		}
+	}
+	return true
+}
+
+// side describes one access.
+func (rp *report) side(c *stage.Class, x uint32) export.Side {
+	r := rp.r
+	a := &r.w.Accesses[x]
+	f := r.v.Res.Func(a.Inst)
+	s := export.Side{Func: display(f.Name), Pos: rp.pos(f.Points[a.Point].Pos), Op: op(a)}
+	path := rp.path(c.Thread, a.Inst)
+	// What lies in other packages is shown at the call that leads there.
+	if !r.inScope(a.Inst) {
+		for i := len(path) - 1; i > 0; i-- {
+			if r.inScope(path[i].from) {
+				s.Pos = rp.pos(path[i].at)
+				s.Func = display(r.v.Res.Func(path[i].from).Name)
+				break
+			}
+		}
+	}
+	th := &r.v.Threads[c.Thread]
+	for i, st := range path {
+		fn := r.v.Res.Func(st.inst)
+		fr := export.Frame{Func: display(fn.Name), Pos: rp.pos(st.at)}
+		if i == 0 {
+			fr.Pos = rp.pos(fn.Pos)
+			if th.Spawner != 0 {
+				if ps := r.v.PointsOf(th.Spawner, th.Kind, th.Row); len(ps) > 0 {
+					fr.Pos = rp.pos(r.v.Res.Func(th.Spawner).Points[ps[0]].Pos)
+				}
+			}
+		}
+		if fn.Name != "" && !strings.HasPrefix(fn.Name, "root of ") {
+			s.Goroutine = append(s.Goroutine, fr)
+		}
+	}
+	s.Locks = r.lock.Describe(a, rp.lockName)
+	if s.Locks == nil {
+		s.Locks = []string{}
+	}
+	return s
+}
+
+func op(a *stage.Access) string {
+	s := "read"
+	if a.Write {
+		s = "write"
+	}
+	if a.Atomic {
+		s = "atomic " + s
+	}
+	return s
+}
+
+// path returns a shortest chain of calls from the start of thread t to n.
+func (rp *report) path(t int, n pta.InstID) []step {
+	k := pathKey{t, n}
+	if p, ok := rp.paths[k]; ok {
+		return p
+	}
+	v := rp.r.v
+	th := &v.Threads[t]
+	prev := map[pta.InstID]step{th.Entry: {inst: th.Entry}}
+	todo := []pta.InstID{th.Entry}
+	for len(todo) > 0 {
+		m := todo[0]
+		todo = todo[1:]
+		if m == n {
+			break
+		}
+		for _, e := range v.Res.Insts[m].Out {
+			if stage.IsSpawn(e.Kind) || !v.Has(m, e) {
+				continue
+			}
+			if _, ok := prev[e.Callee]; ok || v.Res.Func(e.Callee) == nil {
+				continue
+			}
+			var at facts.Pos
+			if ps := v.PointsOf(m, e.Kind, e.Row); len(ps) > 0 {
+				at = v.Res.Func(m).Points[ps[0]].Pos
+			}
+			prev[e.Callee] = step{e.Callee, m, at}
+			todo = append(todo, e.Callee)
+		}
+	}
+	var path []step
+	for m := n; ; {
+		s := prev[m]
+		path = append(path, s)
+		if m == th.Entry || s.inst == 0 {
+			break
+		}
+		m = s.from
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	rp.paths[k] = path
+	return path
+}
+
+func (rp *report) pos(p facts.Pos) export.Pos {
+	file := rp.r.v.Prog.Files[p.File]
+	if file != "" {
+		file = rp.r.opt.RelFile(file)
+	}
+	return export.Pos{File: file, Line: int(p.Line), Col: int(p.Col)}
+}
+
+// display shortens a stable name for people: no variants, no full paths.
+func display(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		// " [q.test]" tells variants apart and says nothing to a reader.
+		if name[i] == ' ' && i+1 < len(name) && name[i+1] == '[' {
+			if j := strings.Index(name[i:], ".test]"); j > 0 && !strings.Contains(name[i:i+j], ",") {
+				i += j + len(".test]")
+				continue
+			}
+		}
+		b.WriteByte(name[i])
+		i++
+	}
+	s := b.String()
+	if i := strings.LastIndexByte(cutArgs(s), '/'); i >= 0 {
+		s = s[i+1:]
+	}
+	return s
+}
+
+func cutArgs(s string) string {
+	if i := strings.IndexByte(s, '['); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// location names the variable that a cell is.
+func (rp *report) location(cell uint32, x uint32) string {
+	r := rp.r
+	o, off := r.v.Res.Object(cell)
+	ob := &r.v.Res.Objs[o]
+	c := r.v.Res.Cell(o, off)
+	suffix := ""
+	if r.v.Prog.Types[c.Type].Name == "map.header" {
+		suffix = " (map)"
+	}
+	path := c.PrettyPath()
+	if suffix != "" {
+		path = ""
+	}
+	a := &r.w.Accesses[x]
+	if f := r.v.Res.Func(a.Inst); !a.Deep && (suffix != "" || path == "" || strings.HasPrefix(path, "[]")) && ob.Kind == pta.ObjSite {
+		if n := rp.baseName(f, f.Mems[a.Row].Base, 4); n != "" {
+			return n + suffix
+		}
+	}
+	switch ob.Kind {
+	case pta.ObjGlobal:
+		return display(r.v.Prog.Globals[ob.Global].Name) + path + suffix
+	case pta.ObjSite:
+		site := r.v.Res.Site(o)
+		if site.Name != "" && site.Name != "complit" && site.Name != "new" && !strings.HasPrefix(site.Name, "varargs") && path == "" && suffix == "" {
+			return "variable " + site.Name
+		}
+		return display(r.v.Prog.Types[site.Type].Name) + path + suffix
+	}
+	return display(r.v.Prog.Types[ob.Type].Name) + path + suffix
+}
+
+// baseName names what a register was loaded from: a field or a global.
+func (rp *report) baseName(f *facts.Func, r facts.Reg, depth int) string {
+	def := f.Regs[r].Def
+	if depth == 0 {
+		return ""
+	}
+	if def == 0 {
+		for _, g := range f.Globals {
+			if g.Dst == r {
+				return display(rp.r.v.Prog.Globals[g.Global].Name)
+			}
+		}
+		return ""
+	}
+	p := f.Points[def-1]
+	switch p.Op {
+	case facts.OpMem:
+		if m := &f.Mems[p.Row]; !m.Write {
+			return rp.baseName(f, m.Base, depth-1)
+		}
+	case facts.OpAddr:
+		a := &f.Addrs[p.Row]
+		if a.Kind == facts.AddrField {
+			t := rp.r.v.Prog.Types[f.Regs[a.Base].Type].Elem
+			return display(rp.r.v.Prog.Types[t].Name) + "." + a.Name
+		}
+		if n := rp.baseName(f, a.Base, depth-1); n != "" {
+			if a.Kind == facts.AddrElem {
+				return n + "[]"
+			}
+			return n
+		}
+	case facts.OpCopy:
+		return rp.baseName(f, f.Copies[p.Row].Src, depth-1)
+	case facts.OpAlloc:
+		if s := f.Sites[f.Allocs[p.Row].Site]; s.Kind == facts.SiteNew && s.Name != "" && s.Name != "complit" && s.Name != "new" && !strings.HasPrefix(s.Name, "varargs") {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// lockName names a held lock.
+func (rp *report) lockName(n pta.InstID, m mustnot.Name) string {
+	r := rp.r
+	f := r.v.Res.Func(n)
+	if m.Object {
+		o, off := r.v.Res.Object(m.Cell)
+		ob := &r.v.Res.Objs[o]
+		c := r.v.Res.Cell(o, off)
+		path := strings.TrimSuffix(c.Path, "._")
+		path = strings.TrimSuffix(strings.TrimSuffix(path, ".noCopy"), ".w")
+		why := ""
+		if w := r.lock.Why(m.Cell); w != "" {
+			why = " (no guard: " + w + ")"
+		}
+		if ob.Kind == pta.ObjGlobal {
+			return display(r.v.Prog.Globals[ob.Global].Name) + path + why
+		}
+		name := display(r.v.Prog.Types[ob.Type].Name)
+		if s := r.v.Res.Site(o); s != nil && s.Name != "" && s.Name != "complit" && s.Name != "new" {
+			name = s.Name
+		}
+		return name + path + why
+	}
+	// A register alone says little; its type and the field do.
+	t := r.v.Prog.Types[f.Regs[m.Reg].Type].Elem
+	if t == 0 {
+		return ""
+	}
+	if c, ok := r.v.Single(n, m.Reg); ok {
+		if o, _ := r.v.Res.Object(c); r.v.OnceObject(o) {
+			return "" // the object's own name is listed
+		}
+	}
+	for _, c := range r.v.Prog.Layout(t).Cells {
+		if c.Array == 0 && c.Off == m.Off {
+			path := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(c.Path, "._"), ".noCopy"), ".w")
+			return display(r.v.Prog.Types[t].Name) + path
+		}
+	}
+	return display(r.v.Prog.Types[t].Name)
+}
+
+// finish fills in the result.
+func (rp *report) finish(out *export.Result) {
+	names := make([]string, 0, len(rp.byLoc))
+	for n := range rp.byLoc {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		pl := rp.byLoc[n]
+		out.Open += pl.n
+		sort.SliceStable(pl.pairs, func(i, j int) bool {
+			a, b := pl.pairs[i], pl.pairs[j]
+			if a.A.Pos != b.A.Pos {
+				return later(b.A.Pos, a.A.Pos)
+			}
+			if a.B.Pos != b.B.Pos {
+				return later(b.B.Pos, a.B.Pos)
+			}
+			return a.ID < b.ID
+		})
+		for _, p := range pl.pairs {
+			p.Entry = out.Entry
+			out.Pairs = append(out.Pairs, *p)
+		}
+	}
+	out.OutOfScope = rp.out
+	out.Assumptions = rp.r.assumptions()
+	out.Verdict = export.Proved
+	if out.Open > 0 {
+		out.Verdict = export.Open
+	}
+}
+
+// assumptions lists what the live code could not be modelled in.
+func (r *run) assumptions() []export.Assumption {
+	var out []export.Assumption
+	seen := map[facts.FuncID]bool{}
+	for n := 1; n < len(r.v.Res.Insts); n++ {
+		f := r.v.Res.Func(pta.InstID(n))
+		if !r.v.Live.Has(n) {
+			continue
+		}
+		if f == nil {
+			fn := r.v.Res.Insts[n].Fn
+			if !seen[fn] {
+				seen[fn] = true
+				out = append(out, export.Assumption{Kind: "missing", Text: "function " + display(r.v.Prog.FuncName(fn)) + " was not loaded: it is assumed to do nothing"})
+			}
+			continue
+		}
+		if seen[f.ID] {
+			continue
+		}
+		seen[f.ID] = true
+		for _, u := range f.Unknown {
+			rp := report{r: r}
+			out = append(out, export.Assumption{Kind: u.Kind, Text: u.Text, Pos: rp.pos(u.Pos)})
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].Kind != out[j].Kind {
+			return out[i].Kind < out[j].Kind
+		}
+		if out[i].Pos != out[j].Pos {
+			return later(out[j].Pos, out[i].Pos)
+		}
+		return out[i].Text < out[j].Text
+	})
+	for i := range out {
+		out[i].ID = fmt.Sprintf("X%d", i+1)
+	}
+	return out
+}

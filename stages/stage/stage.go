@@ -1,0 +1,78 @@
+package stage
+
+// Pair is what a stage sees: two accesses to a common cell, each by a thread,
+// standing for all accesses of their classes.
+type Pair struct {
+	Cell uint32
+	A, B *Class
+}
+
+// Class is a set of accesses to one cell by one thread that no stage can tell
+// apart.
+type Class struct {
+	Thread int
+	Write  bool
+	Atomic bool
+	// Rep is an access of the class, Members all of them.
+	Rep     uint32
+	Members []uint32
+	// Order is the class's place in the order relation (see parallel.go), Locks
+	// its guards.
+	Order *OrderClass
+	Locks []Guard
+	// User: the access runs under a call made by the packages in scope; InScope:
+	// it lies in one of them.
+	User, InScope bool
+}
+
+// OrderClass is an equivalence class of (thread, point) under ordering.
+type OrderClass struct {
+	ID     int
+	Thread int
+	// Running are the elements that may run beside the point; After tells, for
+	// each join in which the thread takes part, whether the point may follow
+	// its Done.
+	Running Bits
+	After   Bits
+	// Awaited are the signals waited for before the point, Before those of
+	// whose signals every one follows the point (or whose body holds it).
+	Awaited, Before Bits
+}
+
+// Guard is a lock held at an access, named so that two guards can be compared
+// across functions.
+type Guard struct {
+	Object bool   // one object: Cell
+	Cell   uint32 //
+	Delta  int64  // else the lock lies Delta bytes from the accessed cell
+	Write  bool
+}
+
+// Evidence says why a pair cannot race, as data that a checker can verify.
+type Evidence interface{ Kind() string }
+
+// NoConflict: neither access writes, or both are atomic.
+type NoConflict struct{}
+
+// NeverEscapes: no object with the cell is reachable from two goroutines.
+type NeverEscapes struct{ Object uint32 }
+
+// Ordered: one access happens before the other.
+type Ordered struct {
+	Rule   string // "go", "wait", "close", "send", "receive", "once", "program order"
+	Thread int    // whose accesses come first
+	Object uint32 // the cell of the object that orders, for all but "go"
+}
+
+// SameLock: both hold the lock at Cell, one object, in modes that exclude.
+type SameLock struct{ Cell uint32 }
+
+// SameBase: both hold the lock Delta bytes from the accessed location.
+type SameBase struct{ Delta int64 }
+
+// Kind names the kind of evidence.
+func (NoConflict) Kind() string   { return "no-conflict" }
+func (NeverEscapes) Kind() string { return "never-escapes" }
+func (Ordered) Kind() string      { return "ordered" }
+func (SameLock) Kind() string     { return "same-lock" }
+func (SameBase) Kind() string     { return "same-base" }

@@ -1,0 +1,421 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"sort"
+	"time"
+
+	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/mustnot"
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// Options choose how a program is verified and what is reported.
+type Options struct {
+	Ctx      string // insens, obj, hybrid
+	K, HK    int    // HK < 0: the policy's default
+	Entry    *regexp.Regexp
+	Off      map[string]bool // stages that are switched off
+	Scope    func(pkgPath string) bool
+	Why      string // FILE:LINE
+	MemLimit uint64
+	RelFile  func(string) string
+	Progress func(stage string, done, of int)
+	// Emit, if set, gets each result as it comes, instead of the returned list.
+	Emit func(export.Result)
+}
+
+// run is the verification of one view.
+type run struct {
+	w    *stage.World
+	v    *stage.View
+	opt  *Options
+	esc  stage.Bits
+	par  *parallel
+	lock *mustnot.Locks
+	user []stage.Bits // per thread: instances under a call made in scope
+	made map[pta.ObjID]bool
+}
+
+// Verify verifies one program: one Result for it, or with opt.Entry one for
+// each entry that matches. An error is a fault of the input or of bfverify; a
+// spent budget is no error but the verdict ABANDONED.
+func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result, error) {
+	if opt.Scope == nil {
+		opt.Scope = func(string) bool { return true }
+	}
+	if opt.RelFile == nil {
+		opt.RelFile = func(s string) string { return s }
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string, int, int) {}
+	}
+	var entries []int
+	if opt.Entry != nil {
+		for i, e := range p.Entries {
+			if opt.Entry.MatchString(e.Name) {
+				entries = append(entries, i)
+			}
+		}
+		if len(entries) == 0 {
+			return nil, nil
+		}
+	} else {
+		entries = []int{-1}
+	}
+	var out []export.Result
+	emit := func(r export.Result) {
+		if opt.Emit != nil {
+			opt.Emit(r)
+			return
+		}
+		out = append(out, r)
+	}
+	blank := func(e int) export.Result {
+		r := export.Result{Program: p.Path, Kind: "main"}
+		if p.Test {
+			r.Kind = "test"
+		}
+		if e >= 0 {
+			r.Entry = p.Entries[e].Name
+		}
+		return r
+	}
+	abandon := func(from int, err error) {
+		for _, e := range entries[from:] {
+			r := blank(e)
+			r.Verdict, r.Reason = export.Abandoned, err.Error()
+			emit(r)
+		}
+	}
+	res, spent, err := solve(ctx, p, &opt)
+	if err != nil {
+		if errors.Is(err, pta.ErrBudget) || ctx.Err() != nil {
+			abandon(0, err)
+			return out, nil
+		}
+		return nil, err
+	}
+	w := stage.NewWorld(res)
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			abandon(i, err)
+			return out, nil
+		}
+		opt.Progress("pairs", i, len(entries))
+		r := blank(e)
+		start := time.Now()
+		if err := verifyView(ctx, w, &opt, e, &r); err != nil {
+			abandon(i, err)
+			return out, nil
+		}
+		if len(r.Funnel) > 2 {
+			r.Funnel[2].Seconds += spent.Seconds()
+			spent = 0
+		}
+		_ = start
+		emit(r)
+	}
+	return out, nil
+}
+
+// solve runs the points-to analysis; test functions that may call t.Parallel
+// are found first and then started as goroutines.
+func solve(ctx context.Context, p *facts.Program, opt *Options) (*pta.Result, time.Duration, error) {
+	start := time.Now()
+	cfg := pta.Config{Policy: pta.Policy(opt.Ctx), K: opt.K, HK: opt.HK, MemLimit: opt.MemLimit,
+		Progress: func(nodes, insts int, _ pta.Stats) { opt.Progress("aliasing", insts, 0) }}
+	if cfg.Policy == "" {
+		cfg.Policy = pta.Hybrid
+	}
+	res, err := pta.Analyze(ctx, p, cfg)
+	if err != nil {
+		return nil, 0, err
+	}
+	if par := parallelTests(res); len(par) > 0 {
+		cfg.Parallel = par
+		if res, err = pta.Analyze(ctx, p, cfg); err != nil {
+			return nil, 0, err
+		}
+	}
+	return res, time.Since(start), nil
+}
+
+// parallelTests returns the functions that package testing's runner calls and
+// that may call t.Parallel, directly or not: the rest of such a test overlaps
+// other tests, so all of it is taken to run in a goroutine of its own.
+func parallelTests(res *pta.Result) map[facts.FuncID]bool {
+	n := len(res.Insts)
+	may := make([]bool, n)
+	callers := make([][]pta.InstID, n)
+	var todo []pta.InstID
+	for i := 1; i < n; i++ {
+		f := res.Func(pta.InstID(i))
+		if f == nil {
+			continue
+		}
+		for _, e := range res.Insts[i].Out {
+			if !stage.IsSpawn(e.Kind) {
+				callers[e.Callee] = append(callers[e.Callee], pta.InstID(i))
+			}
+		}
+		for _, y := range f.Syncs {
+			if y.Op == facts.SyncParallel && !may[i] {
+				may[i] = true
+				todo = append(todo, pta.InstID(i))
+			}
+		}
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, c := range callers[i] {
+			if !may[c] {
+				may[c] = true
+				todo = append(todo, c)
+			}
+		}
+	}
+	out := map[facts.FuncID]bool{}
+	for i := 1; i < n; i++ {
+		if f := res.Func(pta.InstID(i)); f != nil && f.Name == pta.TestRunner {
+			for _, e := range res.Insts[i].Out {
+				if e.Kind == pta.EdgeCall && may[e.Callee] && f.Calls[e.Row].Fn != facts.NoReg {
+					out[res.Insts[e.Callee].Fn] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// verifyView runs the pipeline for one entry (or all, -1).
+func verifyView(ctx context.Context, w *stage.World, opt *Options, entry int, out *export.Result) error {
+	v := stage.NewView(w, entry)
+	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}}
+	ov := findOverwritten(w)
+	secs := map[string]float64{}
+	timed := func(name string, f func()) {
+		t := time.Now()
+		f()
+		secs[name] += time.Since(t).Seconds()
+	}
+	timed("escaping", func() { r.esc = escaping(v) })
+	timed("parallel", func() {
+		r.par = newParallel(v, newRunning(v, waitGroups(v, ov)), newAwaited(v, ov))
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timed("global-lock", func() { r.lock = mustnot.NewLocks(v, ov.Has) })
+	if err := over(opt); err != nil {
+		return err
+	}
+	r.userCalls()
+	rep := newReport(r)
+	tuples := make([]int64, len(Pipeline))
+	pairs := make([]int64, len(Pipeline))
+	tuples[0], pairs[0] = r.original()
+	for k, cell := range w.Cells {
+		if k%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			opt.Progress("pairs", k, len(w.Cells))
+		}
+		r.cell(cell, rep, tuples, pairs)
+	}
+	for i, s := range Pipeline {
+		out.Funnel = append(out.Funnel, export.FunnelRow{Stage: s.Name, Tuples: tuples[i], Pairs: pairs[i], Seconds: secs[s.Name]})
+	}
+	rep.finish(out)
+	return nil
+}
+
+// over reports a spent memory budget.
+func over(opt *Options) error {
+	if opt.MemLimit == 0 {
+		return nil
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > opt.MemLimit {
+		return fmt.Errorf("%w: %d MB in use", pta.ErrBudget, m.HeapAlloc>>20)
+	}
+	return nil
+}
+
+// original counts the pairs that any two accesses of one type could form, each
+// access once a thread for the tuples.
+func (r *run) original() (tuples, pairs int64) {
+	type count struct{ all, writes, tAll, tWrites int64 }
+	by := map[facts.TypeID]*count{}
+	for i := range r.w.Accesses {
+		a := &r.w.Accesses[i]
+		t := facts.TypeID(0)
+		if !a.Deep {
+			t = r.w.Res.Func(a.Inst).Mems[a.Row].Type
+		}
+		c := by[t]
+		if c == nil {
+			c = &count{}
+			by[t] = c
+		}
+		n := int64(len(r.v.ThreadsOf(a.Inst)))
+		if n == 0 {
+			n = 1
+		}
+		c.all++
+		c.tAll += n
+		if a.Write {
+			c.writes++
+			c.tWrites += n
+		}
+	}
+	for _, c := range by {
+		pairs += c.writes*(c.writes+1)/2 + c.writes*(c.all-c.writes)
+		tuples += c.tWrites*(c.tWrites+1)/2 + c.tWrites*(c.tAll-c.tWrites)
+	}
+	return tuples, pairs
+}
+
+// userCalls computes, for each thread, the instances that run under a call
+// made by a package in scope.
+func (r *run) userCalls() {
+	v := r.v
+	for t := range v.Threads {
+		b := stage.NewBits(len(v.Res.Insts))
+		var todo []pta.InstID
+		for n := 1; n < len(v.Res.Insts); n++ {
+			if v.Threads[t].Reach.Has(n) && r.inScope(pta.InstID(n)) && b.Add(n) {
+				todo = append(todo, pta.InstID(n))
+			}
+		}
+		for len(todo) > 0 {
+			n := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, e := range v.Res.Insts[n].Out {
+				if !stage.IsSpawn(e.Kind) && v.Has(n, e) && b.Add(int(e.Callee)) {
+					todo = append(todo, e.Callee)
+				}
+			}
+		}
+		r.user = append(r.user, b)
+	}
+}
+
+func (r *run) inScope(n pta.InstID) bool {
+	f := r.v.Res.Func(n)
+	return f != nil && f.Pkg != "" && r.opt.Scope(f.Pkg)
+}
+
+// madeInScope reports whether the packages in scope made an object: its site
+// lies in them, or an element of its heap context does.
+func (r *run) madeInScope(o pta.ObjID) bool {
+	if m, ok := r.made[o]; ok {
+		return m
+	}
+	ob := &r.v.Res.Objs[o]
+	m := false
+	if ob.Kind == pta.ObjGlobal {
+		m = r.opt.Scope(r.v.Prog.Globals[ob.Global].Pkg)
+	} else {
+		for _, fn := range r.v.Res.MakersOf(o) {
+			if f := r.v.Prog.Funcs[fn]; f != nil && f.Pkg != "" && r.opt.Scope(f.Pkg) {
+				m = true
+			}
+		}
+	}
+	r.made[o] = m
+	return m
+}
+
+// cell runs the pipeline on the pairs of one cell.
+func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
+	classes := r.classes(cell)
+	if len(classes) == 0 {
+		return
+	}
+	off := r.opt.Off
+	obj, _ := r.v.Res.Object(cell)
+	for i, a := range classes {
+		for j := i; j < len(classes); j++ {
+			b := classes[j]
+			if !a.Write && !b.Write || a.Atomic && b.Atomic {
+				continue
+			}
+			n := int64(len(a.Members)) * int64(len(b.Members))
+			if i == j {
+				n = int64(len(a.Members)) * int64(len(a.Members)+1) / 2
+			}
+			for k := 1; k <= 2; k++ {
+				tuples[k] += n
+				pairs[k] += n
+			}
+			p := &stage.Pair{Cell: cell, A: a, B: b}
+			refuted := false
+			for k := 3; k < len(Pipeline); k++ {
+				if !refuted && !off[Pipeline[k].Name] && Pipeline[k].Refute(r, p) != nil {
+					refuted = true
+				}
+				if !refuted {
+					tuples[k] += n
+					pairs[k] += n
+				}
+			}
+			if refuted {
+				continue
+			}
+			in := a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj)
+			rep.open(p, in, n)
+		}
+	}
+}
+
+// classes groups the accesses to a cell so that members of one class cannot be
+// told apart by any stage.
+func (r *run) classes(cell uint32) []*stage.Class {
+	type key struct {
+		order         int
+		write, atomic bool
+		user, scope   bool
+		locks         string
+	}
+	byKey := map[key]*stage.Class{}
+	var list []*stage.Class
+	obj, _ := r.v.Res.Object(cell)
+	escapes := r.esc.Has(int(obj)) || r.opt.Off["escaping"]
+	for _, id := range r.w.ByCell[cell] {
+		a := &r.w.Accesses[id]
+		for _, t := range r.v.ThreadsOf(a.Inst) {
+			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic}
+			var oc *stage.OrderClass
+			var gs []stage.Guard
+			if escapes {
+				oc = r.par.class(t, a.Inst, a.Point)
+				k.order = oc.ID
+				k.user = r.user[t].Has(int(a.Inst))
+				k.scope = r.inScope(a.Inst)
+				gs = r.lock.GuardsAt(a, cell)
+				if len(gs) > 0 {
+					k.locks = fmt.Sprint(gs)
+				}
+			}
+			c := byKey[k]
+			if c == nil {
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope}
+				byKey[k] = c
+				list = append(list, c)
+			}
+			c.Members = append(c.Members, id)
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Rep < list[j].Rep })
+	return list
+}
