@@ -63,6 +63,7 @@ type awaited struct {
 	blocks  map[pta.InstID][][]uint8
 	edge    map[facts.FuncID]map[facts.Reg]uint32 // ok registers: the receive's row
 	inBody  map[bodyKey]stage.Bits
+	ops     map[uint32]*chanOps
 }
 
 type bodyKey struct {
@@ -73,7 +74,6 @@ type bodyKey struct {
 // chanOps are the operations that may touch one channel.
 type chanOps struct {
 	sends, recvs, closes []spot
-	odd                  bool // an operation in a select, or through a set of channels
 }
 
 func newAwaited(v *stage.View, ov *overwritten) *awaited {
@@ -87,6 +87,7 @@ func newAwaited(v *stage.View, ov *overwritten) *awaited {
 func (a *awaited) findSignals(ov *overwritten) {
 	v := a.v
 	ops := map[uint32]*chanOps{}
+	a.ops = ops
 	var chans, onces []uint32
 	at := func(c uint32) *chanOps {
 		o := ops[c]
@@ -229,35 +230,11 @@ func (a *awaited) before(i, t int, n pta.InstID, p uint32) bool {
 
 // signalSpots lists the points that may signal s.
 func (a *awaited) signalSpots(s *signal) []spot {
-	v := a.v
-	var out []spot
-	for i := 1; i < len(v.Res.Insts); i++ {
-		id := pta.InstID(i)
-		f := v.Res.Func(id)
-		if f == nil || !v.Live.Has(i) {
-			continue
-		}
-		for p, pt := range f.Points {
-			hit := false
-			switch pt.Op {
-			case facts.OpSync:
-				y := &f.Syncs[pt.Row]
-				if y.Op == facts.SyncClose && s.kind == signalClose || y.Op == facts.SyncSend && s.kind == signalSend || y.Op == facts.SyncRecv && s.kind == signalRecv {
-					hit = v.Res.PointsTo(id, y.Obj, 0).Has(s.Cell)
-				}
-			case facts.OpSelect:
-				for _, k := range f.Selects[pt.Row].Cases {
-					if k.Send && s.kind == signalSend || !k.Send && s.kind == signalRecv {
-						hit = hit || v.Res.PointsTo(id, k.Chan, 0).Has(s.Cell)
-					}
-				}
-			}
-			if hit {
-				out = append(out, spot{id, uint32(p)})
-			}
-		}
+	o := a.ops[s.Cell]
+	if o == nil {
+		return nil
 	}
-	return out
+	return [...][]spot{signalClose: o.closes, signalSend: o.sends, signalRecv: o.recvs, signalOnce: nil}[s.kind]
 }
 
 // body returns the instances that run in thread t only inside the body of Do
@@ -358,8 +335,7 @@ func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
 
 // sent reports whether anything may be sent on the channel.
 func (a *awaited) sent(c uint32) bool {
-	s := signal{kind: signalSend, Cell: c}
-	return len(a.signalSpots(&s)) > 0
+	return a.ops[c] != nil && len(a.ops[c].sends) > 0
 }
 
 // closedEdge returns the signal that taking successor k of block b waits for:

@@ -23,8 +23,7 @@ type report struct {
 	r     *run
 	pairs map[string]*export.Pair // by both positions and the location
 	byLoc map[string]*place
-	out   int // out of scope, by the same measure
-	seen  map[string]bool
+	out   int // pairs out of scope, counted by instances and threads
 	paths map[pathKey][]step
 }
 
@@ -49,24 +48,13 @@ type step struct {
 }
 
 func newReport(r *run) *report {
-	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, seen: map[string]bool{}, paths: map[pathKey][]step{}}
+	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, paths: map[pathKey][]step{}}
 }
 
 // open records that all pairs of two classes are open.
 func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 	if !inScope {
-		for _, x := range p.A.Members {
-			for _, y := range p.B.Members {
-				k := rp.key(x) + "|" + rp.key(y)
-				if !rp.seen[k] {
-					rp.seen[k] = true
-					rp.out++
-				}
-				if len(rp.seen) > 1<<20 {
-					return
-				}
-			}
-		}
+		rp.out += int(n)
 		return
 	}
 	for _, x := range p.A.Members {

@@ -41,6 +41,8 @@ type run struct {
 	lock *mustnot.Locks
 	user []stage.Bits // per thread: instances under a call made in scope
 	made map[pta.ObjID]bool
+	// under, if set, are the instances that the entry leads to.
+	under stage.Bits
 }
 
 // Verify verifies one program: one Result for it, or with opt.Entry one for
@@ -84,6 +86,8 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 		}
 		if e >= 0 {
 			r.Entry = p.Entries[e].Name
+		} else if e == stage.NoEntry {
+			r.Entry = InitEntry
 		}
 		return r
 	}
@@ -103,6 +107,14 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 		return nil, err
 	}
 	w := stage.NewWorld(res)
+	full := stage.NewView(w, stage.AllEntries)
+	ov := findOverwritten(w)
+	start := time.Now()
+	shared := &shared{over: ov, locks: mustnot.NewLocks(full, ov.Has)}
+	shared.lockSecs = time.Since(start).Seconds()
+	if opt.Entry != nil {
+		entries = append([]int{stage.NoEntry}, entries...)
+	}
 	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
 			abandon(i, err)
@@ -110,19 +122,33 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 		}
 		opt.Progress("pairs", i, len(entries))
 		r := blank(e)
-		start := time.Now()
-		if err := verifyView(ctx, w, &opt, e, &r); err != nil {
+		if err := verifyView(ctx, w, &opt, shared, e, &r); err != nil {
 			abandon(i, err)
 			return out, nil
+		}
+		if e == stage.NoEntry && r.Open == 0 {
+			continue
 		}
 		if len(r.Funnel) > 2 {
 			r.Funnel[2].Seconds += spent.Seconds()
 			spent = 0
 		}
-		_ = start
 		emit(r)
 	}
 	return out, nil
+}
+
+// InitEntry is the entry under which pairs are reported that do not depend on
+// any entry: both accesses run in initialisers, TestMain, or goroutines that
+// those started. Each entry's own verdict leaves such pairs out.
+const InitEntry = "init"
+
+// shared is what does not depend on the entry: overwritten objects, and the
+// must-locksets, which hold for each entry alone because they hold for all.
+type shared struct {
+	over     *overwritten
+	locks    *mustnot.Locks
+	lockSecs float64
 }
 
 // solve runs the points-to analysis; test functions that may call t.Parallel
@@ -196,11 +222,17 @@ func parallelTests(res *pta.Result) map[facts.FuncID]bool {
 }
 
 // verifyView runs the pipeline for one entry (or all, -1).
-func verifyView(ctx context.Context, w *stage.World, opt *Options, entry int, out *export.Result) error {
+func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
-	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}}
-	ov := findOverwritten(w)
-	secs := map[string]float64{}
+	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, lock: sh.locks}
+	ov := sh.over
+	cells := w.Cells
+	if entry >= 0 { // pairs with at least one access that this entry leads to
+		r.under = v.Under(entry)
+		cells = w.CellsUnder(r.under)
+	}
+	secs := map[string]float64{"global-lock": sh.lockSecs}
+	sh.lockSecs = 0
 	timed := func(name string, f func()) {
 		t := time.Now()
 		f()
@@ -213,7 +245,6 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, entry int, ou
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	timed("global-lock", func() { r.lock = mustnot.NewLocks(v, ov.Has) })
 	if err := over(opt); err != nil {
 		return err
 	}
@@ -222,12 +253,12 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, entry int, ou
 	tuples := make([]int64, len(Pipeline))
 	pairs := make([]int64, len(Pipeline))
 	tuples[0], pairs[0] = r.original()
-	for k, cell := range w.Cells {
+	for k, cell := range cells {
 		if k%256 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			opt.Progress("pairs", k, len(w.Cells))
+			opt.Progress("pairs", k, len(cells))
 		}
 		r.cell(cell, rep, tuples, pairs)
 	}
@@ -347,7 +378,7 @@ func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
-			if !a.Write && !b.Write || a.Atomic && b.Atomic {
+			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
 				continue
 			}
 			n := int64(len(a.Members)) * int64(len(b.Members))
@@ -385,6 +416,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		order         int
 		write, atomic bool
 		user, scope   bool
+		under         bool
 		locks         string
 	}
 	byKey := map[key]*stage.Class{}
@@ -394,7 +426,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	for _, id := range r.w.ByCell[cell] {
 		a := &r.w.Accesses[id]
 		for _, t := range r.v.ThreadsOf(a.Inst) {
-			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic}
+			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic, under: r.under == nil || r.under.Has(int(a.Inst))}
 			var oc *stage.OrderClass
 			var gs []stage.Guard
 			if escapes {
@@ -409,7 +441,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			}
 			c := byKey[k]
 			if c == nil {
-				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope}
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under}
 				byKey[k] = c
 				list = append(list, c)
 			}

@@ -23,6 +23,8 @@ type Class struct {
 	// User: the access runs under a call made by the packages in scope; InScope:
 	// it lies in one of them.
 	User, InScope bool
+	// Under: the access runs under the entry that is verified.
+	Under bool
 }
 
 // OrderClass is an equivalence class of (thread, point) under ordering.

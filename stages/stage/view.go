@@ -36,11 +36,18 @@ type View struct {
 	skipTest map[uint32]bool
 }
 
-// NewView restricts w to one entry of a test binary; entry < 0 means all.
+// AllEntries and NoEntry choose a View without a single entry: the program as
+// it is, and what runs before any entry does.
+const (
+	AllEntries = -1
+	NoEntry    = -2
+)
+
+// NewView restricts w to one entry of a test binary, or to AllEntries or NoEntry.
 func NewView(w *World, entry int) *View {
 	v := &View{World: w}
 	n := len(w.Res.Insts)
-	if entry >= 0 {
+	if entry != AllEntries {
 		v.skipTest = map[uint32]bool{}
 		for i, e := range w.Prog.Entries {
 			if i != entry {
@@ -118,6 +125,29 @@ func (v *View) Has(from pta.InstID, e pta.Edge) bool {
 
 // In lists the call edges of the view into an instance.
 func (v *View) In(i pta.InstID) []Caller { return v.inLive[i] }
+
+// Under returns the instances that one entry leads to, by calls and starts.
+func (v *View) Under(entry int) Bits {
+	b := NewBits(len(v.Res.Insts))
+	var todo []pta.InstID
+	for _, i := range v.InstsOf[v.Prog.Tests] {
+		for _, e := range v.Res.Insts[i].Out {
+			if e.Row == v.Prog.Entries[entry].Row && b.Add(int(e.Callee)) {
+				todo = append(todo, e.Callee)
+			}
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, e := range v.Res.Insts[n].Out {
+			if b.Add(int(e.Callee)) {
+				todo = append(todo, e.Callee)
+			}
+		}
+	}
+	return b
+}
 
 func (v *View) fill(t *Thread) {
 	t.Reach = NewBits(len(v.Res.Insts))
@@ -234,9 +264,9 @@ func (v *View) OnceObject(o pta.ObjID) bool {
 		// One abstract object may be made by several instances that share a
 		// heap context: all but one of them would have to be dead.
 		var makers []pta.InstID
-		for i := 1; i < len(v.Res.Insts); i++ {
-			if v.Res.Insts[i].Fn == ob.Fn && v.Live.Has(i) {
-				makers = append(makers, pta.InstID(i))
+		for _, i := range v.InstsOf[ob.Fn] {
+			if v.Live.Has(int(i)) {
+				makers = append(makers, i)
 			}
 		}
 		if len(makers) != 1 || !v.Once.Has(int(makers[0])) {

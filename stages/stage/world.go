@@ -29,6 +29,11 @@ type World struct {
 
 	// Callers lists the call edges into each instance.
 	Callers [][]Caller
+	// InstsOf lists the instances of each function, ByInst the accesses of each
+	// instance.
+	InstsOf map[facts.FuncID][]pta.InstID
+	ByInst  map[pta.InstID][]uint32
+	cellsOf [][]uint32
 	flows   map[facts.FuncID]*Flow
 }
 
@@ -41,9 +46,11 @@ type Caller struct {
 
 // NewWorld collects the accesses of all instances.
 func NewWorld(res *pta.Result) *World {
-	w := &World{Prog: res.Prog, Res: res, ByCell: map[uint32][]uint32{}, flows: map[facts.FuncID]*Flow{}}
+	w := &World{Prog: res.Prog, Res: res, ByCell: map[uint32][]uint32{}, flows: map[facts.FuncID]*Flow{},
+		InstsOf: map[facts.FuncID][]pta.InstID{}, ByInst: map[pta.InstID][]uint32{}}
 	w.Callers = make([][]Caller, len(res.Insts))
 	for i := 1; i < len(res.Insts); i++ {
+		w.InstsOf[res.Insts[i].Fn] = append(w.InstsOf[res.Insts[i].Fn], pta.InstID(i))
 		for _, e := range res.Insts[i].Out {
 			w.Callers[e.Callee] = append(w.Callers[e.Callee], Caller{pta.InstID(i), e.Kind, e.Row})
 		}
@@ -75,6 +82,7 @@ func NewWorld(res *pta.Result) *World {
 			if len(cells) == 0 {
 				continue
 			}
+			w.ByInst[id] = append(w.ByInst[id], uint32(len(w.Accesses)))
 			w.Accesses = append(w.Accesses, a)
 			lists = append(lists, cells)
 			for _, c := range cells {
@@ -96,7 +104,29 @@ func NewWorld(res *pta.Result) *World {
 		}
 	}
 	sortCells(w.Cells)
+	w.cellsOf = lists
 	return w
+}
+
+// CellsUnder returns the written cells that instances of a set touch, ascending.
+func (w *World) CellsUnder(insts Bits) []uint32 {
+	seen := map[uint32]bool{}
+	var out []uint32
+	for n := range w.Res.Insts {
+		if !insts.Has(n) {
+			continue
+		}
+		for _, a := range w.ByInst[pta.InstID(n)] {
+			for _, c := range w.cellsOf[a] {
+				if !seen[c] && w.ByCell[c] != nil {
+					seen[c] = true
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	sortCells(out)
+	return out
 }
 
 // CellsOf returns the cells that an access may touch, ascending. Boxes,
