@@ -206,7 +206,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	c := &f.Calls[row]
 	to := s.instance(fn, ctx)
 	kind := s.edgeKind(c, fn)
-	if kind == EdgeCall && s.cfg.Parallel[fn] && f.Name == TestRunner {
+	if kind == EdgeCall && f.Name == TestRunner && s.cfg.Parallel[s.ctxs.key(s.insts[id].Ctx)] {
 		kind = EdgeGo
 	}
 	if !s.edge(id, kind, row, to) {
@@ -242,7 +242,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	return to
 }
 
-// TestRunner is the model function that runs one test function.
+// TestRunner is the model function whose one call runs one test.
 const TestRunner = "testing.bfx_tRunner"
 
 // apply runs constraint c of node n for a new element p.

@@ -2,6 +2,7 @@ package pta
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/bfverify/bfverify/facts"
 )
@@ -44,6 +45,9 @@ func (c *contexts) intern(seq []element, inlined int) CtxID {
 	c.inlined = append(c.inlined, uint8(inlined))
 	return id
 }
+
+// key returns a context's elements as text.
+func (c *contexts) key(ctx CtxID) string { return fmt.Sprint(c.seqs[ctx]) }
 
 // push returns the context e + ctx cut to length max.
 func (c *contexts) push(e element, ctx CtxID, max int) CtxID {

@@ -17,3 +17,7 @@ func (r *Result) MakersOf(o ObjID) []facts.FuncID {
 	}
 	return out
 }
+
+// CtxKey names a context in a way that means the same in every analysis of one
+// program.
+func (r *Result) CtxKey(c CtxID) string { return r.ctx.key(c) }

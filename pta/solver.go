@@ -18,9 +18,10 @@ type Config struct {
 	// bytes; 0 is no limit.
 	MemLimit uint64
 	Progress func(nodes, insts int, st Stats)
-	// Parallel lists test functions and literals whose call by testing's runner
-	// is a spawn, because they may call t.Parallel.
-	Parallel map[facts.FuncID]bool
+	// Parallel holds the context keys (Result.CtxKey) of the instances of
+	// TestRunner whose call is a start of a goroutine, because the test may call
+	// t.Parallel.
+	Parallel map[string]bool
 }
 
 // ErrBudget is returned when the analysis ran out of memory by its MemLimit.
@@ -237,6 +238,13 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0, 0) // node 0 is unused
+	// Elements are numbered before anything else, so that context keys mean the
+	// same in every analysis of the program.
+	for fn := range p.Funcs {
+		if p.Funcs[fn] != nil {
+			s.elemBase(facts.FuncID(fn))
+		}
+	}
 	root := s.instance(p.Root, 0)
 	if err := s.solve(); err != nil {
 		return nil, err
@@ -355,7 +363,6 @@ func (s *solver) instance(fn facts.FuncID, ctx CtxID) InstID {
 		s.stats.Missing = append(s.stats.Missing, fn)
 		return id
 	}
-	s.elemBase(fn)
 	base := uint32(len(s.rep))
 	for _, r := range f.Regs[1:] {
 		if r.Type == 0 {

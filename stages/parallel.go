@@ -1,7 +1,7 @@
 package stages
 
 import (
-	"fmt"
+	"encoding/binary"
 
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -30,6 +30,7 @@ type parallel struct {
 	list    []*stage.OrderClass
 	memo    map[[2]int]*stage.Ordered
 	points  map[pointKey]*stage.OrderClass
+	buf     []byte
 }
 
 type pointKey struct {
@@ -96,7 +97,13 @@ func (p *parallel) class(t int, n pta.InstID, q uint32) *stage.OrderClass {
 			}
 		}
 	}
-	key := fmt.Sprint(t, c.Running, c.After, c.Awaited, c.Before)
+	p.buf = binary.LittleEndian.AppendUint32(p.buf[:0], uint32(t))
+	for _, b := range [...]stage.Bits{c.Running, c.After, c.Awaited, c.Before} {
+		for _, w := range b {
+			p.buf = binary.LittleEndian.AppendUint64(p.buf, w)
+		}
+	}
+	key := string(p.buf)
 	if old := p.classes[key]; old != nil {
 		c = old
 	} else {

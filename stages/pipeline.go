@@ -78,6 +78,9 @@ func refuteEscaping(r *run, p *stage.Pair) stage.Evidence {
 }
 
 func refuteParallel(r *run, p *stage.Pair) stage.Evidence {
+	if p.A.Order.Whole { // one goroutine alone, see run.classes
+		return stage.Ordered{Rule: "program order", Thread: p.A.Thread}
+	}
 	if o := r.par.ordered(p.A.Order, p.B.Order); o != nil {
 		return *o
 	}

@@ -173,10 +173,10 @@ func solve(ctx context.Context, p *facts.Program, opt *Options) (*pta.Result, ti
 	return res, time.Since(start), nil
 }
 
-// parallelTests returns the functions that package testing's runner calls and
-// that may call t.Parallel, directly or not: the rest of such a test overlaps
-// other tests, so all of it is taken to run in a goroutine of its own.
-func parallelTests(res *pta.Result) map[facts.FuncID]bool {
+// parallelTests returns the contexts of testing's runner in which it runs a
+// test that may call t.Parallel, directly or not: the rest of such a test
+// overlaps other tests, so all of it is taken to run in a goroutine of its own.
+func parallelTests(res *pta.Result) map[string]bool {
 	n := len(res.Insts)
 	may := make([]bool, n)
 	callers := make([][]pta.InstID, n)
@@ -208,14 +208,10 @@ func parallelTests(res *pta.Result) map[facts.FuncID]bool {
 			}
 		}
 	}
-	out := map[facts.FuncID]bool{}
+	out := map[string]bool{}
 	for i := 1; i < n; i++ {
-		if f := res.Func(pta.InstID(i)); f != nil && f.Name == pta.TestRunner {
-			for _, e := range res.Insts[i].Out {
-				if e.Kind == pta.EdgeCall && may[e.Callee] && f.Calls[e.Row].Fn != facts.NoReg {
-					out[res.Insts[e.Callee].Fn] = true
-				}
-			}
+		if f := res.Func(pta.InstID(i)); f != nil && f.Name == pta.TestRunner && may[i] {
+			out[res.CtxKey(res.Insts[i].Ctx)] = true
 		}
 	}
 	return out
@@ -247,6 +243,9 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	}
 	if err := over(opt); err != nil {
 		return err
+	}
+	if dbgOn {
+		r.dbg()
 	}
 	r.userCalls()
 	rep := newReport(r)
@@ -409,6 +408,26 @@ func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
 	}
 }
 
+// whole is the order class that stands for a thread as a whole, where points
+// need not be told apart.
+func (r *run) whole(t int) *stage.OrderClass {
+	return &stage.OrderClass{ID: -1 - t, Thread: t, Whole: true}
+}
+
+// oneGoroutine reports whether all accesses to a cell are by one goroutine.
+func (r *run) oneGoroutine(cell uint32) bool {
+	only := -1
+	for _, id := range r.w.ByCell[cell] {
+		for _, t := range r.v.ThreadsOf(r.w.Accesses[id].Inst) {
+			if only >= 0 && t != only || !r.v.Threads[t].Single {
+				return false
+			}
+			only = t
+		}
+	}
+	return true
+}
+
 // classes groups the accesses to a cell so that members of one class cannot be
 // told apart by any stage.
 func (r *run) classes(cell uint32) []*stage.Class {
@@ -422,14 +441,16 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	byKey := map[key]*stage.Class{}
 	var list []*stage.Class
 	obj, _ := r.v.Res.Object(cell)
-	escapes := r.esc.Has(int(obj)) || r.opt.Off["escaping"]
+	// Where no stage from here on looks closer, neither do the classes: on
+	// objects that do not escape, and where one goroutine makes all accesses.
+	closer := (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
 	for _, id := range r.w.ByCell[cell] {
 		a := &r.w.Accesses[id]
 		for _, t := range r.v.ThreadsOf(a.Inst) {
 			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic, under: r.under == nil || r.under.Has(int(a.Inst))}
-			var oc *stage.OrderClass
+			oc := r.whole(t)
 			var gs []stage.Guard
-			if escapes {
+			if closer {
 				oc = r.par.class(t, a.Inst, a.Point)
 				k.order = oc.ID
 				k.user = r.user[t].Has(int(a.Inst))

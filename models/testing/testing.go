@@ -1,10 +1,10 @@
 //go:build bfmodel
 
-// Tests run in goroutines of their own, each joined as the real runner joins
-// it: Run waits until its subtest ends or calls Parallel; a parallel subtest
-// goes on when its parent's function has returned and is joined before the
-// parent's cleanups; a fuzz target and the rounds of a benchmark run one after
-// another. What the package does to its own T, B and F it orders itself, so
+// A test that does not call Parallel runs while its runner waits for it, so
+// that it may as well run in the runner's goroutine; the same holds for
+// subtests, fuzz targets and the rounds of a benchmark. One that may call
+// Parallel is started by the tool as a goroutine that nobody joins, from where
+// the runner comes to it: more overlap than the real runner allows. What the package does to its own T, B and F it orders itself, so
 // none of that is an access. Messages are formatted, hence read, at the call.
 //
 // bfx_tRunner, bfx_bRunner, bfx_fRunner and bfx_eRunner run one entry of the
@@ -43,30 +43,24 @@ func bfx_text() string {
 	return ""
 }
 
-// bfx_begin gives a test its context and channels.
+// bfx_test runs the function of a test or subtest and then its cleanups, in
+// the goroutine of whoever runs the test: until the function returns or ends
+// its goroutine, the real runner waits for it. What ends the goroutine in the
+// function (FailNow, SkipNow) comes back here.
 //
 //bf:inline
 //bf:silent
-func (c *common) bfx_begin(parent *common) {
-	c.parent = parent
-	c.barrier = make(chan bool)
-	c.signal = make(chan bool, 1)
-	c.ctx, c.cancelCtx = context.WithCancel(context.Background())
-	c.o = &outputWriter{c: c}
+func (c *common) bfx_test(f func()) {
+	defer func() { recover() }()
+	defer c.bfx_cleanup()
+	f()
 }
 
-// bfx_end ends a test: parallel subtests are let go and joined, the context is
-// cancelled, cleanups run, and whoever waits is told. A cleanup that ends the
-// goroutine does not keep the others from running.
+// bfx_cleanup runs the cleanups. One that ends the goroutine does not keep the
+// others from running.
 //
 //bf:silent
-func (c *common) bfx_end() {
-	defer func() { c.signal <- true }()
-	close(c.barrier)
-	for _, sub := range c.sub {
-		<-sub.signal
-	}
-	c.cancelCtx()
+func (c *common) bfx_cleanup() {
 	for _, f := range c.cleanups {
 		if bfMaybe() {
 			f()
@@ -74,26 +68,22 @@ func (c *common) bfx_end() {
 	}
 }
 
-// bfx_tRunner runs one test of the binary and joins it.
+// bfx_tRunner runs one test. The call in it is the one that the tool turns
+// into the start of a goroutine where the test may call Parallel: the rest of
+// such a test, its cleanups included, overlaps other tests, and nothing here
+// waits for it.
 //
+//bf:inline
 //bf:silent
-func bfx_tRunner(t *T, f func(*T)) {
-	done := make(chan bool, 1)
-	t.bfx_begin(new(common))
-	t.parent.bfx_begin(nil)
-	close(t.parent.barrier)
-	go func() {
-		defer func() { done <- true }()
-		defer t.bfx_end()
-		f(t)
-	}()
-	<-done
-}
+func bfx_tRunner(t *T, f func(*T)) { bfx_tTest(t, f) }
 
-// bfx_bRunner runs one benchmark: any number of rounds, each in a goroutine
-// that is joined, with the cleanups of a round after the round.
-func bfx_bRunner(f func(*B)) {
-	b := new(B)
+//bf:inline
+//bf:silent
+func bfx_tTest(t *T, f func(*T)) { t.bfx_test(func() { f(t) }) }
+
+// bfx_bRunner runs one benchmark: any number of rounds, with the cleanups of a
+// round after the round.
+func bfx_bRunner(b *B, f func(*B)) {
 	for bfMaybe() {
 		b.bfx_round(f)
 	}
@@ -101,29 +91,14 @@ func bfx_bRunner(f func(*B)) {
 
 //bf:silent
 func (b *B) bfx_round(f func(*B)) {
-	done := make(chan bool, 1)
-	b.bfx_begin(nil)
 	b.N = bfx_int()
-	go func() {
-		defer func() { done <- true }()
-		defer b.bfx_end()
-		f(b)
-	}()
-	<-done
+	b.bfx_test(func() { f(b) })
 }
 
 // bfx_fRunner runs one fuzz test as a test: its function, then cleanups.
-func bfx_fRunner(f func(*F)) {
-	x := new(F)
-	done := make(chan bool, 1)
-	x.bfx_begin(nil)
-	go func() {
-		defer func() { done <- true }()
-		defer x.bfx_end()
-		f(x)
-	}()
-	<-done
-}
+//
+//bf:silent
+func bfx_fRunner(x *F, f func(*F)) { x.bfx_test(func() { f(x) }) }
 
 // bfx_eRunner runs one example, in the runner's goroutine.
 func bfx_eRunner(f func()) { f() }
@@ -153,7 +128,7 @@ func bf_RunBenchmarks(matchString func(pat, str string) (bool, error), benchmark
 	for _, x := range benchmarks {
 		if bfMaybe() {
 			matchString(x.Name, x.Name)
-			bfx_bRunner(x.F)
+			bfx_bRunner(new(B), x.F)
 		}
 	}
 }
@@ -172,34 +147,21 @@ func bf_Main(matchString func(pat, str string) (bool, error), tests []InternalTe
 	os.Exit(MainStart(matchStringOnly(matchString), tests, benchmarks, nil, examples).Run())
 }
 
-// Run runs f in its own goroutine and waits for the first signal: that it
-// ended or that it called Parallel.
+// Run runs f as a subtest: like a test, in the caller's goroutine, unless it
+// may call Parallel.
 //
 //bf:inline
 //bf:silent
 func (t *T) bf_Run(name string, f func(t *T)) bool {
-	sub := new(T)
-	sub.bfx_begin(&t.common)
-	go func() {
-		defer sub.bfx_end()
-		f(sub)
-	}()
-	<-sub.signal
+	bfx_tRunner(new(T), f)
 	if bfMaybe() {
 		bfGoexit() // the subtest ended its parent's
 	}
 	return bfMaybe()
 }
 
-// Parallel lets Run go on and waits for the parent's function to return.
-//
-//bf:silent
-func (t *T) bf_Parallel() {
-	bfParallel()
-	t.parent.sub = append(t.parent.sub, t)
-	t.signal <- true
-	<-t.parent.barrier
-}
+// Parallel marks the test as one that overlaps others; see bfx_tRunner.
+func (t *T) bf_Parallel() { bfParallel() }
 
 func bf_testingSynctestTest(t *T, f func(*T)) (ok bool) { return t.Run("", f) }
 
@@ -211,8 +173,14 @@ func (t *T) bf_Chdir(dir string) { t.common.Chdir(dir) }
 //bf:silent
 func (c *common) bf_Cleanup(f func()) { c.cleanups = append(c.cleanups, f) }
 
+// Context gives a context that is cancelled with the cleanups.
+//
 //bf:silent
-func (c *common) bf_Context() context.Context { return c.ctx }
+func (c *common) bf_Context() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cleanups = append(c.cleanups, cancel)
+	return ctx
+}
 
 func (c *common) bf_Setenv(key, value string) {
 	if err := os.Setenv(key, value); err != nil {
@@ -289,7 +257,7 @@ func (c *common) bf_Skipf(format string, args ...any) {
 }
 
 //bf:silent
-func (c *common) bf_Output() io.Writer { return c.o }
+func (c *common) bf_Output() io.Writer { return &outputWriter{c: c} }
 
 // Write reads what it is given, under the test's lock.
 func (o *outputWriter) bf_Write(p []byte) (int, error) {
@@ -314,16 +282,11 @@ func (f *F) bf_Add(args ...any) {
 func (f *F) bf_Fuzz(ff any) {
 	for bfMaybe() {
 		t := new(T)
-		t.bfx_begin(&f.common)
 		args := []any{t, make([]byte, 1)}
 		for _, e := range f.corpus {
 			args = append(args, e.Values...)
 		}
-		go func() {
-			defer t.bfx_end()
-			bfCallFunc(ff, args)
-		}()
-		<-t.signal
+		t.bfx_test(func() { bfCallFunc(ff, args) })
 	}
 }
 
@@ -331,13 +294,13 @@ func (f *F) bf_Fuzz(ff any) {
 //
 //bf:inline
 func (b *B) bf_Run(name string, f func(b *B)) bool {
-	bfx_bRunner(f)
+	bfx_bRunner(new(B), f)
 	return bfMaybe()
 }
 
 //bf:inline
 func bf_Benchmark(f func(b *B)) BenchmarkResult {
-	bfx_bRunner(f)
+	bfx_bRunner(new(B), f)
 	return BenchmarkResult{}
 }
 

@@ -39,6 +39,9 @@ type OrderClass struct {
 	// Awaited are the signals waited for before the point, Before those of
 	// whose signals every one follows the point (or whose body holds it).
 	Awaited, Before Bits
+	// Whole: the class stands for all points of a thread that is one goroutine,
+	// or of accesses that no ordering is asked about.
+	Whole bool
 }
 
 // Guard is a lock held at an access, named so that two guards can be compared
