@@ -55,7 +55,7 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 	f := l.v.Res.Func(a.Inst)
 	delta, ok := int64(0), false
 	var rt root
-	if !a.Deep {
+	if !a.Deep && a.Sync == stage.NoUse {
 		m := &f.Mems[a.Row]
 		rt = l.rootOf(f, m.Base)
 		delta, ok = l.offset(a, f, m, cell)

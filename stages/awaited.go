@@ -14,6 +14,7 @@ const (
 	signalSend                    // the n-th receive, of n sends in all
 	signalRecv                    // the n-th send on an unbuffered channel, of n receives in all
 	signalOnce                    // a return of Do
+	signalWait                    // a Wait by a goroutine that was started after all that it waits for
 )
 
 // signal is a synchronisation object whose use orders: what a goroutine of a
@@ -30,6 +31,9 @@ const (
 //	(S4) receive, unbuffered: as (S3) with the roles exchanged: a send completes
 //	     after its receive has begun
 //	(S5) once: Need is 1
+//	(S6) wait: a join (waitgroup.go) waited for by a goroutine of another thread
+//	     than the owner, started by the owner alone where no start of a joined
+//	     goroutine can follow; the access precedes its own goroutine's Done
 //
 // For (S2) to (S4) an access is ordered if it precedes every signal of its own
 // goroutine, and all signals are by single goroutines; a signal by another
@@ -64,6 +68,8 @@ type awaited struct {
 	edge    map[facts.FuncID]map[facts.Reg]uint32 // ok registers: the receive's row
 	inBody  map[bodyKey]stage.Bits
 	ops     map[uint32]*chanOps
+	joins   []join
+	late    map[int][]int // by signal: the threads that (S6) lets wait
 }
 
 type bodyKey struct {
@@ -76,15 +82,15 @@ type chanOps struct {
 	sends, recvs, closes []spot
 }
 
-func newAwaited(v *stage.View, ov *overwritten) *awaited {
-	a := &awaited{v: v, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, inBody: map[bodyKey]stage.Bits{}}
-	a.findSignals(ov)
+func newAwaited(v *stage.View, ov *overwritten, joins []join) *awaited {
+	a := &awaited{v: v, joins: joins, late: map[int][]int{}, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, inBody: map[bodyKey]stage.Bits{}}
+	a.findSignals(ov, joins)
 	a.solve()
 	return a
 }
 
 // findSignals collects the objects that fulfil (S1) to (S5).
-func (a *awaited) findSignals(ov *overwritten) {
+func (a *awaited) findSignals(ov *overwritten, joins []join) {
 	v := a.v
 	ops := map[uint32]*chanOps{}
 	a.ops = ops
@@ -170,10 +176,45 @@ func (a *awaited) findSignals(ov *overwritten) {
 		}
 	}
 	for i := range a.signals {
-		s := &a.signals[i]
-		s.after = map[int]*after{}
+		a.signals[i].after = map[int]*after{}
+	}
+	for i := range joins {
+		if late := a.lateWaiters(&joins[i]); len(late) > 0 { // (S6)
+			a.late[len(a.signals)] = late
+			a.signals = append(a.signals, signal{kind: signalWait, Cell: joins[i].Cell, Need: 1, Senders: joins[i].Joined, after: joins[i].after})
+		}
 	}
 	a.okRegs()
+}
+
+// lateWaiters returns the threads that j's owner alone starts, where no start
+// of a joined goroutine can follow. (S6)
+func (a *awaited) lateWaiters(j *join) []int {
+	v := a.v
+	var out []int
+	for t := 1; t < len(v.Threads); t++ {
+		th := &v.Threads[t]
+		if len(th.Parents) != 1 || th.Parents[0] != j.Owner {
+			continue
+		}
+		var at []spot
+		for _, p := range v.PointsOf(th.Spawner, th.Kind, th.Row) {
+			at = append(at, spot{th.Spawner, p})
+		}
+		af := newAfter(v, j.Owner, at)
+		ok := true
+		for _, c := range j.Joined {
+			ok = ok && c != t
+			cs := &v.Threads[c]
+			for _, p := range v.PointsOf(cs.Spawner, cs.Kind, cs.Row) {
+				ok = ok && !af.Has(v, cs.Spawner, p)
+			}
+		}
+		if ok {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // senders finds the threads that execute the given points. With once, each
@@ -234,7 +275,7 @@ func (a *awaited) signalSpots(s *signal) []spot {
 	if o == nil {
 		return nil
 	}
-	return [...][]spot{signalClose: o.closes, signalSend: o.sends, signalRecv: o.recvs, signalOnce: nil}[s.kind]
+	return [...][]spot{signalClose: o.closes, signalSend: o.sends, signalRecv: o.recvs, signalOnce: nil, signalWait: nil}[s.kind]
 }
 
 // body returns the instances that run in thread t only inside the body of Do
@@ -317,6 +358,8 @@ func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
 		k = signalRecv
 	case facts.SyncOnce:
 		k = signalOnce
+	case facts.SyncWait:
+		k = signalWait
 	default:
 		return -1
 	}
@@ -326,11 +369,29 @@ func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
 	}
 	for i := range a.signals {
 		s := &a.signals[i]
+		if k == signalWait && !a.allLate(i, n) {
+			continue
+		}
 		if s.Cell == c && (s.kind == k || s.kind == signalClose && k == signalSend && !a.sent(c)) {
 			return i
 		}
 	}
 	return -1
+}
+
+// allLate reports whether instance n runs only in threads that (S6) lets wait
+// for signal i.
+func (a *awaited) allLate(i int, n pta.InstID) bool {
+	for _, t := range a.v.ThreadsOf(n) {
+		ok := false
+		for _, l := range a.late[i] {
+			ok = ok || l == t
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // sent reports whether anything may be sent on the channel.

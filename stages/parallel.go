@@ -115,6 +115,18 @@ func (p *parallel) class(t int, n pta.InstID, q uint32) *stage.OrderClass {
 	return c
 }
 
+// paid reports whether an Add by thread t on the wait group beside cell finds
+// the counter above zero: t itself is paid for and has not called Done.
+func (p *parallel) paid(cell uint32, t int, a *stage.Access) bool {
+	for i := range p.run.joins {
+		j := &p.run.joins[i]
+		if af := j.after[t]; j.Cell+1 == cell && af != nil && !af.Has(p.v, a.Inst, a.Point) {
+			return true
+		}
+	}
+	return false
+}
+
 // stopped reports whether no goroutine of a's thread can be at a while the
 // elements s are what may run.
 func (p *parallel) stopped(s stage.Bits, a *stage.OrderClass) bool {
@@ -148,7 +160,7 @@ func (p *parallel) ordered(a, b *stage.OrderClass) *stage.Ordered {
 func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 	for i := range p.wait.signals { // (H4), (H5)
 		s := &p.wait.signals[i]
-		rule := [...]string{"close", "send", "receive", "once"}[s.kind]
+		rule := [...]string{"close", "send", "receive", "once", "wait"}[s.kind]
 		switch {
 		case a.Before.Has(i) && b.Awaited.Has(i):
 			return &stage.Ordered{Rule: rule, Thread: a.Thread, Object: s.Cell}

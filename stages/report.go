@@ -96,6 +96,9 @@ func (rp *report) add(p *stage.Pair, x, y uint32) {
 	if later(pair.A.Pos, pair.B.Pos) {
 		pair.A, pair.B = pair.B, pair.A
 	}
+	if rp.r.w.Accesses[x].Sync != stage.NoUse || rp.r.w.Accesses[y].Sync != stage.NoUse {
+		pair.Kind = "misuse"
+	}
 	pair.Missing, pair.Stage = rp.missing(p, pair)
 	pair.ID = fingerprint(pair)
 	pl.pairs = append(pl.pairs, pair)
@@ -198,6 +201,18 @@ func (rp *report) side(c *stage.Class, x uint32) export.Side {
 }
 
 func op(a *stage.Access) string {
+	switch a.Sync {
+	case stage.UseObject:
+		return "use"
+	case stage.UseClose:
+		return "close"
+	case stage.UseSend:
+		return "send"
+	case stage.UseAdd:
+		return "Add"
+	case stage.UseWait:
+		return "Wait"
+	}
 	s := "read"
 	if a.Write {
 		s = "write"
@@ -306,10 +321,13 @@ func (rp *report) location(cell uint32, x uint32) string {
 		path = ""
 	}
 	a := &r.w.Accesses[x]
-	if f := r.v.Res.Func(a.Inst); !a.Deep && (suffix != "" || path == "" || strings.HasPrefix(path, "[]")) && ob.Kind == pta.ObjSite {
+	if f := r.v.Res.Func(a.Inst); !a.Deep && a.Sync == stage.NoUse && (suffix != "" || path == "" || strings.HasPrefix(path, "[]")) && ob.Kind == pta.ObjSite {
 		if n := rp.baseName(f, f.Mems[a.Row].Base, 4); n != "" {
 			return n + suffix
 		}
+	}
+	if a.Sync == stage.UseClose || a.Sync == stage.UseSend {
+		return fmt.Sprintf("channel made at %s:%d", filepath.Base(r.v.Prog.Files[r.v.Res.Site(o).Pos.File]), r.v.Res.Site(o).Pos.Line)
 	}
 	switch ob.Kind {
 	case pta.ObjGlobal:

@@ -236,16 +236,14 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	}
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
-		r.par = newParallel(v, newRunning(v, waitGroups(v, ov)), newAwaited(v, ov))
+		joins := waitGroups(v, ov)
+		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins))
 	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := over(opt); err != nil {
 		return err
-	}
-	if dbgOn {
-		r.dbg()
 	}
 	r.userCalls()
 	rep := newReport(r)
@@ -289,6 +287,9 @@ func (r *run) original() (tuples, pairs int64) {
 	for i := range r.w.Accesses {
 		a := &r.w.Accesses[i]
 		t := facts.TypeID(0)
+		if a.Sync != stage.NoUse {
+			continue
+		}
 		if !a.Deep {
 			t = r.w.Res.Func(a.Inst).Mems[a.Row].Type
 		}
@@ -434,6 +435,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	type key struct {
 		order         int
 		write, atomic bool
+		sync          bool
 		user, scope   bool
 		under         bool
 		locks         string
@@ -447,9 +449,12 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	for _, id := range r.w.ByCell[cell] {
 		a := &r.w.Accesses[id]
 		for _, t := range r.v.ThreadsOf(a.Inst) {
-			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic, under: r.under == nil || r.under.Has(int(a.Inst))}
+			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
 			oc := r.whole(t)
 			var gs []stage.Guard
+			if a.Sync == stage.UseAdd && r.par.paid(cell, t, a) {
+				continue
+			}
 			if closer {
 				oc = r.par.class(t, a.Inst, a.Point)
 				k.order = oc.ID

@@ -363,7 +363,7 @@ func findOverwritten(w *stage.World) *overwritten {
 	sync := syncCells(w)
 	for i := range w.Accesses {
 		a := &w.Accesses[i]
-		if !a.Write || a.Atomic {
+		if !a.Write || a.Atomic || a.Sync != stage.NoUse {
 			continue
 		}
 		f := w.Res.Func(a.Inst)

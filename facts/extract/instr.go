@@ -303,7 +303,7 @@ func (l *lowering) unop(in *ssa.UnOp) {
 	switch in.Op {
 	case token.MUL:
 		if fv, ok := in.X.(*ssa.FreeVar); ok && l.byValue[fv] {
-			l.copyAll(in, in.X, 0)
+			l.copyLeaves(l.reg(in), 0, l.reg(fv), 0, l.leaves(in.Type()), -1, false)
 			return
 		}
 		l.mem(facts.Mem{Base: l.reg(in.X), Type: l.typ(in.Type()), Val: l.reg(in), What: l.what(in.X)})

@@ -15,7 +15,27 @@ type Access struct {
 	Deep   bool
 	Write  bool
 	Atomic bool
+	// Sync says that the access is what an operation on a synchronisation
+	// object does to the object itself; Row indexes Syncs or Selects. Pairs
+	// with such an access are misuse.
+	Sync SyncUse
 }
+
+// SyncUse names what an operation does to its own object, as the race detector
+// sees it: every operation is an atomic write of the object, so that a plain
+// copy or store of it while in use races; closing against sending, and adding
+// to a wait group from zero against waiting, race by themselves.
+type SyncUse uint8
+
+// The uses.
+const (
+	NoUse SyncUse = iota
+	UseObject
+	UseClose
+	UseSend
+	UseAdd
+	UseWait
+)
 
 // World is a program with its points-to solution, shared by all entries.
 type World struct {
@@ -93,6 +113,7 @@ func NewWorld(res *pta.Result) *World {
 			}
 		}
 	}
+	lists = w.syncUses(lists, touched, written)
 	for i, cells := range lists {
 		for _, c := range cells {
 			if written[c] {
@@ -106,6 +127,85 @@ func NewWorld(res *pta.Result) *World {
 	sortCells(w.Cells)
 	w.cellsOf = lists
 	return w
+}
+
+// syncUses appends the accesses of synchronisation operations to their own
+// objects. A plain access is needed for UseObject to conflict with.
+func (w *World) syncUses(lists [][]uint32, touched, written map[uint32]bool) [][]uint32 {
+	add := func(a Access, cells []uint32) {
+		if len(cells) == 0 {
+			return
+		}
+		w.ByInst[a.Inst] = append(w.ByInst[a.Inst], uint32(len(w.Accesses)))
+		w.Accesses = append(w.Accesses, a)
+		lists = append(lists, cells)
+		for _, c := range cells {
+			if a.Write {
+				written[c] = true
+			}
+		}
+	}
+	for i := 1; i < len(w.Res.Insts); i++ {
+		id := pta.InstID(i)
+		f := w.Res.Func(id)
+		if f == nil || len(f.Syncs)+len(f.Selects) == 0 {
+			continue
+		}
+		chans := func(r facts.Reg) []uint32 { return w.Res.PointsTo(id, r, 0).Elems(nil) }
+		// sema is the cell beside the object's first, where Add meets Wait.
+		sema := func(r facts.Reg) []uint32 {
+			var out []uint32
+			for _, c := range chans(r) {
+				if o, off := w.Res.Object(c); off+1 < w.Res.Objs[o].N {
+					out = append(out, c+1)
+				}
+			}
+			return out
+		}
+		for p, pt := range f.Points {
+			a := Access{Inst: id, Point: uint32(p), Row: pt.Row}
+			switch pt.Op {
+			case facts.OpSelect:
+				for _, k := range f.Selects[pt.Row].Cases {
+					if k.Send {
+						a.Sync = UseSend
+						add(a, chans(k.Chan))
+					}
+				}
+			case facts.OpSync:
+				y := &f.Syncs[pt.Row]
+				switch y.Op {
+				case facts.SyncClose:
+					a.Sync, a.Write = UseClose, true
+					add(a, chans(y.Obj))
+				case facts.SyncSend:
+					a.Sync = UseSend
+					add(a, chans(y.Obj))
+				case facts.SyncAcquire, facts.SyncRelease, facts.SyncAdd, facts.SyncWait, facts.SyncOnce:
+					u := a
+					u.Sync, u.Write, u.Atomic = UseObject, true, true
+					var cells []uint32
+					for _, c := range chans(y.Obj) {
+						if touched[c] {
+							cells = append(cells, c)
+						}
+					}
+					add(u, cells)
+					if y.Op == facts.SyncWait {
+						a.Sync, a.Write = UseWait, true
+						add(a, sema(y.Obj))
+					} else if y.Op == facts.SyncAdd && (!y.Known || y.N > 0) {
+						if n, ok := w.ConstOf(id, y.Val); !y.Known && ok && n <= 0 {
+							continue
+						}
+						a.Sync = UseAdd
+						add(a, sema(y.Obj))
+					}
+				}
+			}
+		}
+	}
+	return lists
 }
 
 // CellsUnder returns the written cells that instances of a set touch, ascending.
