@@ -260,13 +260,6 @@ func (c *compiler) survey() {
 						c.m.copies = true
 					}
 				}
-			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
-					switch sel.Sel.Name {
-					case "TryLock", "TryRLock":
-						c.m.hasTry = true
-					}
-				}
 			}
 			return true
 		})

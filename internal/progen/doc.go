@@ -48,7 +48,7 @@
 //
 // # Not in the subset
 //
-// Interfaces, generics, goto, switch, strings other than constant map keys,
+// Recursion, interfaces, generics, goto, switch, strings other than constant map keys,
 // multiple results, struct values as arguments, results and messages,
 // sync.Cond, sync.Map, sync.Pool, and every other package.
 package progen

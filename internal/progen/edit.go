@@ -116,7 +116,7 @@ func (e *editor) insertInMain(text string) bool {
 	return false
 }
 
-// result returns the text after all edits, without empty lines in functions.
+// result returns the text after all edits.
 func (e *editor) result() string {
 	slices.SortStableFunc(e.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var b strings.Builder
@@ -130,10 +130,10 @@ func (e *editor) result() string {
 		at = ed.to
 	}
 	b.WriteString(e.p.src[at:])
-	return squeeze(b.String())
+	return b.String()
 }
 
-// squeeze removes the empty lines before lines that are indented or closed.
+// squeeze removes the empty lines inside declarations.
 func squeeze(s string) string {
 	lines := strings.Split(s, "\n")
 	out := lines[:0]

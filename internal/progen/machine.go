@@ -1,7 +1,5 @@
 package progen
 
-import "fmt"
-
 // A value is one cell of the interpreter's memory: four bits of tag and 28 of
 // payload. The zero value is 0, false and nil of every type.
 type value uint32
@@ -175,16 +173,4 @@ type machine struct {
 	future  [][]set  // by code and pc: accesses that may run from there on
 	partner []set    // by access: accesses that may conflict with it
 	copies  bool     // a plain access may touch a synchronisation object
-	hasTry  bool
-}
-
-func (m *machine) String() string {
-	s := ""
-	for i, c := range m.codes {
-		s += fmt.Sprintf("%d %s slots=%d\n", i, c.name, c.slots)
-		for pc, in := range c.ins {
-			s += fmt.Sprintf("  %d: %d a=%d b=%d acc=%d\n", pc, in.op, in.a, in.b, in.acc)
-		}
-	}
-	return s
 }

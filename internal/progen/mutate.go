@@ -17,39 +17,37 @@ type mutation struct {
 	apply  func(*editor) bool
 }
 
-var mutations []mutation
-
-func init() {
-	mutations = []mutation{
-		{"drop-sync", 6, func(e *editor) bool { return e.drop(isSync) }},
-		{"drop", 2, func(e *editor) bool { return e.drop(func(ast.Stmt) bool { return true }) }},
-		{"drop-lock", 5, dropLock},
-		{"swap", 8, swap},
-		{"move-access", 6, func(e *editor) bool { return e.move(isAccess) }},
-		{"move-sync", 6, func(e *editor) bool { return e.move(isSync) }},
-		{"double", 5, double},
-		{"copy-access", 8, func(e *editor) bool { return e.copyTo(isAccess, "%s") }},
-		{"copy-sync", 3, func(e *editor) bool { return e.copyTo(isSync, "%s") }},
-		{"spawn-access", 5, func(e *editor) bool { return e.copyTo(isAccess, "go func() {\n%s\n}()") }},
-		{"spawn-sync", 3, func(e *editor) bool { return e.copyTo(isSync, "go func() {\n%s\n}()") }},
-		{"rename", 8, renameVar},
-		{"read-lock", 4, readLock},
-		{"maybe", 5, func(e *editor) bool { return e.wrap("if maybe() {\n%s\n}") }},
-		{"loop", 4, func(e *editor) bool { return e.wrap("for range 2 {\n%s\n}") }},
-		{"leave", 4, leave},
-		{"other-mutex", 5, otherMutex},
-		{"hoist", 4, hoist},
-		{"capacity", 4, capacity},
-		{"channel", 5, channel},
-		{"defer", 4, toggleDefer},
-		{"go", 4, toggleGo},
-		{"alias", 5, alias},
-		{"try", 4, try},
-		{"again", 4, again},
-		{"helper", 4, helper},
-	}
+// mutations is the table of all of them.
+var mutations = []mutation{
+	{"drop-sync", 6, func(e *editor) bool { return e.drop(isSync) }},
+	{"drop", 2, func(e *editor) bool { return e.drop(func(ast.Stmt) bool { return true }) }},
+	{"drop-lock", 5, dropLock},
+	{"swap", 8, swap},
+	{"move-access", 6, func(e *editor) bool { return e.move(isAccess) }},
+	{"move-sync", 6, func(e *editor) bool { return e.move(isSync) }},
+	{"double", 5, double},
+	{"copy-access", 8, func(e *editor) bool { return e.copyTo(isAccess, "%s") }},
+	{"copy-sync", 3, func(e *editor) bool { return e.copyTo(isSync, "%s") }},
+	{"spawn-access", 5, func(e *editor) bool { return e.copyTo(isAccess, "go func() {\n%s\n}()") }},
+	{"spawn-sync", 3, func(e *editor) bool { return e.copyTo(isSync, "go func() {\n%s\n}()") }},
+	{"rename", 8, renameVar},
+	{"read-lock", 4, readLock},
+	{"maybe", 5, func(e *editor) bool { return e.wrap("if maybe() {\n%s\n}") }},
+	{"loop", 4, func(e *editor) bool { return e.wrap("for range 2 {\n%s\n}") }},
+	{"leave", 4, leave},
+	{"other-mutex", 5, otherMutex},
+	{"hoist", 4, hoist},
+	{"capacity", 4, capacity},
+	{"channel", 5, channel},
+	{"defer", 4, toggleDefer},
+	{"go", 4, toggleGo},
+	{"alias", 5, alias},
+	{"try", 4, try},
+	{"again", 4, again},
+	{"helper", 4, helper},
 }
 
+// weighted draws the index of a mutation.
 func weighted(rng *rand.Rand) int {
 	total := 0
 	for _, m := range mutations {
@@ -450,11 +448,7 @@ func try(e *editor) bool {
 		not = "!"
 	}
 	e.replace(l, "if "+not+call+" {")
-	if _, ok := u.(*ast.DeferStmt); ok {
-		e.replace(u, e.text(u)+"\n}")
-	} else {
-		e.replace(u, e.text(u)+"\n}")
-	}
+	e.replace(u, e.text(u)+"\n}")
 	return true
 }
 

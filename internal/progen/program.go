@@ -1,6 +1,7 @@
 package progen
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -9,6 +10,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -87,11 +89,11 @@ func Parse(name, text string) (*Program, error) {
 
 // parse makes a program of declarations without header and builtins.
 func parse(name, body string) (*Program, error) {
-	formatted, err := format.Source([]byte(strings.TrimSpace(body) + "\n"))
+	body, err := normalise(body)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Name: name, body: string(formatted)}
+	p := &Program{Name: name, body: body}
 	p.src = assemble(p.body)
 	p.fset = token.NewFileSet()
 	p.file, err = parser.ParseFile(p.fset, "main.go", p.src, parser.ParseComments|parser.SkipObjectResolution)
@@ -116,6 +118,12 @@ func parse(name, body string) (*Program, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// normalise brings declarations to the form that Source shows.
+func normalise(body string) (string, error) {
+	formatted, err := format.Source([]byte(strings.TrimSpace(body) + "\n"))
+	return squeeze(string(formatted)), err
 }
 
 // assemble adds to body the header that it needs.
@@ -188,26 +196,46 @@ func (p *Program) Accesses() []Access { return p.mach.accs }
 // Access returns the access with number id.
 func (p *Program) Access(id int) Access { return p.mach.accs[id] }
 
-// Batch writes one main package for each seed, dir/pSEED/main.go, in one module, so that
-// one run of a tool loads all of them. It returns the programs in order.
+// Lines returns the pairs of lines of some pairs of accesses, the smaller line first,
+// sorted, each once.
+func (p *Program) Lines(pairs []Pair) [][2]int {
+	var out [][2]int
+	for _, pair := range pairs {
+		a, b := p.Access(pair.A).Line, p.Access(pair.B).Line
+		out = append(out, [2]int{min(a, b), max(a, b)})
+	}
+	slices.SortFunc(out, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return slices.Compact(out)
+}
+
+// Batch writes one main package for each seed, dir/pSEED/main.go, in one module,
+// so that one run of a tool loads all of them. It returns the programs in order.
 func Batch(dir string, seeds []uint64, cfg Config) ([]*Program, error) {
+	var progs []*Program
+	var names []string
+	for _, seed := range seeds {
+		progs = append(progs, Generate(seed, cfg))
+		names = append(names, fmt.Sprintf("p%04d", seed))
+	}
+	return progs, WriteModule(dir, names, progs)
+}
+
+// WriteModule writes each program as the main package of dir/name, in one module.
+func WriteModule(dir string, names []string, progs []*Program) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module gen\n\ngo 1.26\n"), 0o666); err != nil {
-		return nil, err
+		return err
 	}
-	var progs []*Program
-	for _, seed := range seeds {
-		p := Generate(seed, cfg)
-		sub := filepath.Join(dir, fmt.Sprintf("p%04d", seed))
+	for i, p := range progs {
+		sub := filepath.Join(dir, names[i])
 		if err := os.MkdirAll(sub, 0o777); err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(filepath.Join(sub, "main.go"), []byte(p.Source()), 0o666); err != nil {
-			return nil, err
+			return err
 		}
-		progs = append(progs, p)
 	}
-	return progs, nil
+	return nil
 }
