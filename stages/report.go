@@ -64,15 +64,36 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 	}
 }
 
-// key identifies the source access of an access.
-func (rp *report) key(x uint32) string {
+// key identifies the source access that an access is shown as: its own place,
+// or the call in scope that leads to it.
+func (rp *report) key(c *stage.Class, x uint32) string {
 	a := &rp.r.w.Accesses[x]
-	return fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point)
+	if rp.r.inScope(a.Inst) {
+		return fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point)
+	}
+	pos, _ := rp.shown(c, a)
+	return fmt.Sprint(pos, op(a))
+}
+
+// shown returns where and in which function an access is shown. What lies in
+// other packages is shown at the last call in scope that leads there.
+func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
+	r := rp.r
+	f := r.v.Res.Func(a.Inst)
+	if !r.inScope(a.Inst) {
+		path := rp.path(c.Thread, a.Inst)
+		for i := len(path) - 1; i > 0; i-- {
+			if r.inScope(path[i].from) {
+				return rp.pos(path[i].at), display(r.v.Res.Func(path[i].from).Name)
+			}
+		}
+	}
+	return rp.pos(f.Points[a.Point].Pos), display(f.Name)
 }
 
 // add lists the pair of two accesses.
 func (rp *report) add(p *stage.Pair, x, y uint32) {
-	kx, ky := rp.key(x), rp.key(y)
+	kx, ky := rp.key(p.A, x), rp.key(p.B, y)
 	if kx > ky {
 		kx, ky = ky, kx
 	}
@@ -164,19 +185,9 @@ func allRead(ls []string) bool {
 func (rp *report) side(c *stage.Class, x uint32) export.Side {
 	r := rp.r
 	a := &r.w.Accesses[x]
-	f := r.v.Res.Func(a.Inst)
-	s := export.Side{Func: display(f.Name), Pos: rp.pos(f.Points[a.Point].Pos), Op: op(a)}
+	s := export.Side{Op: op(a)}
+	s.Pos, s.Func = rp.shown(c, a)
 	path := rp.path(c.Thread, a.Inst)
-	// What lies in other packages is shown at the call that leads there.
-	if !r.inScope(a.Inst) {
-		for i := len(path) - 1; i > 0; i-- {
-			if r.inScope(path[i].from) {
-				s.Pos = rp.pos(path[i].at)
-				s.Func = display(r.v.Res.Func(path[i].from).Name)
-				break
-			}
-		}
-	}
 	th := &r.v.Threads[c.Thread]
 	for i, st := range path {
 		fn := r.v.Res.Func(st.inst)
