@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/extract"
+	"github.com/bfverify/bfverify/facts/load"
+)
+
+// This file is the one place where the command meets the analysis. Tests put a
+// fake in place of engine; all else of the command is tested with it.
+
+// options are those of the analysis of one program.
+type options struct {
+	Ctx      string // policy: "insens", "obj", "hybrid"
+	K, HK    int
+	Entry    *regexp.Regexp            // nil: the whole test binary
+	Stages   map[string]bool           // switched off stages
+	Scope    func(pkgPath string) bool // in scope
+	Why      string                    // FILE:LINE
+	MemLimit uint64
+	RelFile  func(string) string // makes file names relative
+	Progress func(stage string, done, of int)
+}
+
+// stageInfo is a row of the pipeline table.
+type stageInfo struct{ Name, Doc, Source string }
+
+// An analysis is extracted facts, ready to verify the programs that they were
+// extracted from, one after the other.
+type analysis interface {
+	// Verify returns one result, or with Options.Entry one for every entry that
+	// matches.
+	Verify(ctx context.Context, p *load.Program, opt options) ([]export.Result, error)
+	// Universe returns the facts.
+	Universe() *facts.Universe
+}
+
+// engine is what the command runs.
+var engine = struct {
+	load     func(context.Context, load.Config) (*load.Result, error)
+	extract  func(*load.Result) (analysis, error)
+	pipeline func() []stageInfo
+}{
+	load: load.Load,
+	extract: func(res *load.Result) (analysis, error) {
+		u, err := extract.Universe(res)
+		if err != nil {
+			return nil, err
+		}
+		return universe{u}, nil
+	},
+	pipeline: func() []stageInfo { return nil },
+}
+
+// pipeline returns the stages in order.
+func pipeline() []stageInfo { return engine.pipeline() }
+
+// universe is the real analysis.
+type universe struct{ u *facts.Universe }
+
+func (a universe) Universe() *facts.Universe { return a.u }
+
+func (a universe) Verify(ctx context.Context, p *load.Program, opt options) ([]export.Result, error) {
+	fp, err := extract.Link(a.u, p)
+	if err != nil {
+		return nil, err
+	}
+	return verifyFacts(ctx, fp, opt)
+}
+
+// verifyFacts is where package stages comes in.
+func verifyFacts(context.Context, *facts.Program, options) ([]export.Result, error) {
+	return nil, errors.New("this build has no stages")
+}
