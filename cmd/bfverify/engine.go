@@ -19,12 +19,13 @@ type options struct {
 	Ctx      string // policy: "insens", "obj", "hybrid"
 	K, HK    int
 	Entry    *regexp.Regexp            // nil: the whole test binary
-	Stages   map[string]bool           // switched off stages
+	Off      map[string]bool           // switched off stages
 	Scope    func(pkgPath string) bool // in scope
 	Why      string                    // FILE:LINE
 	MemLimit uint64
 	RelFile  func(string) string // makes file names relative
 	Progress func(stage string, done, of int)
+	Emit     func(export.Result) // gets each result as it comes
 }
 
 // stageInfo is a row of the pipeline table.
@@ -33,9 +34,9 @@ type stageInfo struct{ Name, Doc, Source string }
 // An analysis is extracted facts, ready to verify the programs that they were
 // extracted from, one after the other.
 type analysis interface {
-	// Verify returns one result, or with Options.Entry one for every entry that
-	// matches.
-	Verify(ctx context.Context, p *load.Program, opt options) ([]export.Result, error)
+	// Verify gives opt.Emit one result, or with opt.Entry one for every entry
+	// that matches. An ABANDONED without a reason ran out of memory.
+	Verify(ctx context.Context, p *load.Program, opt options) error
 	// Universe returns the facts.
 	Universe() *facts.Universe
 }
@@ -65,15 +66,15 @@ type universe struct{ u *facts.Universe }
 
 func (a universe) Universe() *facts.Universe { return a.u }
 
-func (a universe) Verify(ctx context.Context, p *load.Program, opt options) ([]export.Result, error) {
+func (a universe) Verify(ctx context.Context, p *load.Program, opt options) error {
 	fp, err := extract.Link(a.u, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return verifyFacts(ctx, fp, opt)
 }
 
 // verifyFacts is where package stages comes in.
-func verifyFacts(context.Context, *facts.Program, options) ([]export.Result, error) {
-	return nil, errors.New("this build has no stages")
+func verifyFacts(context.Context, *facts.Program, options) error {
+	return errors.New("this build has no stages")
 }

@@ -100,50 +100,56 @@ func useFake() {
 
 func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }
 
-func (f fake) Verify(ctx context.Context, p *load.Program, opt options) ([]export.Result, error) {
+func (f fake) Verify(ctx context.Context, p *load.Program, opt options) error {
+	emit := func(r export.Result) {
+		r.Program, r.Kind = p.Path, p.Kind.String()
+		opt.Emit(r)
+	}
 	row, ok := f[p.String()]
 	if !ok { // proved
 		if opt.Entry == nil {
-			return []export.Result{{Program: p.Path, Kind: p.Kind.String(), Verdict: export.Proved}}, nil
+			emit(export.Result{Verdict: export.Proved})
+			return nil
 		}
 		for _, e := range p.Tests {
 			if opt.Entry.MatchString(e.Name) {
-				row.Results = append(row.Results, export.Result{Program: p.Path, Kind: p.Kind.String(), Entry: e.Name, Verdict: export.Proved})
+				emit(export.Result{Entry: e.Name, Verdict: export.Proved})
 			}
 		}
-		return row.Results, nil
+		return nil
 	}
 	for i, st := range row.Stages {
 		opt.Progress(st, i+1, len(row.Stages))
 	}
+	for _, r := range row.Results {
+		emit(r)
+	}
 	switch row.Do {
 	case "":
-		for i := range row.Results {
-			row.Results[i].Program, row.Results[i].Kind = p.Path, p.Kind.String()
-		}
-		return row.Results, nil
 	case "options":
 		var off []string
 		for _, st := range pipeline() {
-			if opt.Stages[st.Name] {
+			if opt.Off[st.Name] {
 				off = append(off, st.Name)
 			}
 		}
 		fmt.Fprintf(os.Stderr, "ctx=%s k=%d hk=%d entry=%v off=%v scope=%v why=%s mem=%d file=%s\n",
 			opt.Ctx, opt.K, opt.HK, opt.Entry, off, p.ScopePaths(), opt.Why, opt.MemLimit, opt.RelFile(p.Root.Dir+"/main.go"))
-		return []export.Result{{Program: p.Path, Kind: p.Kind.String(), Verdict: export.Proved}}, nil
+		emit(export.Result{Verdict: export.Proved})
 	case "panic":
 		var m map[string]int
 		m["x"] = 1
 	case "error":
-		return nil, errors.New("main.go:3:1: instruction of an unknown kind")
+		return errors.New("main.go:3:1: instruction of an unknown kind")
 	case "interrupt":
 		syscall.Kill(os.Getpid(), syscall.SIGINT)
 		<-ctx.Done()
-		return nil, ctx.Err()
-	case "wait":
+		return ctx.Err()
+	case "wait": // and give up as the engine does
 		<-ctx.Done()
-		return nil, ctx.Err()
+		emit(export.Result{Verdict: export.Abandoned, Reason: ctx.Err().Error()})
+	case "budget":
+		emit(export.Result{Verdict: export.Abandoned})
 	case "stuck":
 		select {}
 	case "hog":
@@ -153,7 +159,9 @@ func (f fake) Verify(ctx context.Context, p *load.Program, opt options) ([]expor
 			time.Sleep(time.Millisecond / 4)
 		}
 		keep[0][0] = 1
-		return nil, ctx.Err()
+		return ctx.Err()
+	default:
+		return errors.New("fake.json: nothing is known of " + row.Do)
 	}
-	return nil, errors.New("fake.json: nothing is known of " + row.Do)
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (s *session) run(patterns []string) {
 			s.failed("", ours(building, err))
 		}
 		for _, p := range res.Programs {
-			s.results(s.unknown(p, err))
+			s.results(s.unknown(p, nil, err))
 		}
 		return
 	}
@@ -186,95 +187,105 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 	live := true // until the step is over, lest one that is stuck goes on printing
 	label := fmt.Sprintf("[%d/%d] %s", i+1, of, p)
 	last := ""
+	seen := map[string]bool{}
+	var ctx context.Context
+	var wrong error
 	opt := options{
 		Ctx: s.c.ctx, K: s.c.k, HK: s.c.hk,
-		Entry: s.c.entry, Stages: s.c.off, Scope: p.Has, Why: s.c.why,
+		Entry: s.c.entry, Off: s.c.off, Scope: p.Has, Why: s.c.why,
 		MemLimit: s.mem,
 		RelFile:  relFile(),
 		Progress: func(stage string, done, of int) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if !live || stage == last {
+			if !live {
 				return
 			}
-			last, s.stage = stage, stage
-			s.bar.show(fmt.Sprintf("%s: %s %d/%d", label, stage, done, of), true)
-			s.out.Progress(p.Path, stage, done, of)
+			text := fmt.Sprintf("%s: %s", label, stage)
+			if of > 0 {
+				text += fmt.Sprintf(" %d/%d", done, of)
+			}
+			s.bar.show(text, stage != last)
+			if stage != last {
+				last, s.stage = stage, stage
+				s.out.Progress(p.Path, stage, done, of)
+			}
+		},
+		Emit: func(r export.Result) {
+			if r.Verdict == export.Abandoned && (r.Reason == "" || ctx.Err() != nil) {
+				err := errMemory
+				if ctx.Err() != nil {
+					err = context.Cause(ctx)
+				}
+				r.Reason = s.reason(err)
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if err := sound(p, &r); err != nil || !live || wrong != nil {
+				wrong = cmp.Or(wrong, err)
+				return
+			}
+			seen[r.Entry] = true
+			s.result(r)
 		},
 	}
 	s.at("")
-	var rs []export.Result
-	err := s.step("linking", func(ctx context.Context) (err error) {
+	err := s.step("linking", func(c context.Context) error {
+		ctx = c
 		s.show(label)
-		rs, err = a.Verify(ctx, p, opt)
-		return err
+		return a.Verify(ctx, p, opt)
 	})
 	s.mu.Lock()
 	live = false
+	err = cmp.Or(err, wrong)
 	s.mu.Unlock()
+	missing := s.unknown(p, seen, err)
 	if err == nil {
-		if err = sound(p, s.entries(p), rs); err == nil {
-			for i := range rs {
-				if rs[i].Verdict == export.Abandoned && s.ctx.Err() != nil {
-					rs[i].Reason = s.reason(context.Cause(s.ctx))
-				}
-			}
-			s.results(rs)
+		if len(missing) == 0 {
 			return
 		}
+		err = fmt.Errorf("no verdict for %s", strings.TrimSpace(p.String()+" "+missing[0].Entry))
 	}
 	if errors.Is(err, errMemory) && !s.stuck {
 		debug.FreeOSMemory() // the next program may fit
 	}
 	if !abandoned(err) {
-		err = ours(s.stageName(), err)
-		s.failed(p.String(), err)
+		s.failed(p.String(), ours(s.stageName(), err))
 	}
-	s.results(s.unknown(p, err))
+	s.results(missing)
 }
 
-// sound returns an error for results that cannot be: whatever is wrong with the
-// engine, a PROVED that something speaks against must not get out.
-func sound(p *load.Program, entries []string, rs []export.Result) error {
-	seen := map[string]int{}
-	for _, r := range rs {
-		seen[r.Entry]++
-		if r.Program != p.Path || r.Kind != p.Kind.String() {
-			return fmt.Errorf("a verdict for %s (%s) instead of %s", r.Program, r.Kind, p)
-		}
-		unwaived := 0
-		for _, pr := range r.Pairs {
-			if pr.Waived == "" {
-				unwaived++
-			}
-		}
-		switch r.Verdict {
-		case export.Proved:
-			if r.Open > 0 || r.Waived > 0 || len(r.Pairs) > 0 {
-				return fmt.Errorf("PROVED with %d open pairs", max(r.Open, len(r.Pairs)))
-			}
-		case export.Open, export.Confirmed:
-			if unwaived > r.Open {
-				return fmt.Errorf("%d open pairs were counted and %d listed", r.Open, unwaived)
-			}
-		case export.Abandoned:
-		default:
-			return fmt.Errorf("there is no verdict %q", r.Verdict)
+// sound returns an error for a result that cannot be: whatever is wrong with
+// the engine, a PROVED that something speaks against must not get out.
+func sound(p *load.Program, r *export.Result) error {
+	if r.Program != p.Path || r.Kind != p.Kind.String() {
+		return fmt.Errorf("a verdict for %s (%s) instead of %s", r.Program, r.Kind, p)
+	}
+	unwaived := 0
+	for _, pr := range r.Pairs {
+		if pr.Waived == "" {
+			unwaived++
 		}
 	}
-	if entries == nil {
-		entries = []string{""}
-	}
-	for _, e := range entries {
-		if seen[e] == 0 {
-			return fmt.Errorf("no verdict for %s %s", p, e)
+	switch r.Verdict {
+	case export.Proved:
+		if r.Open > 0 || r.Waived > 0 || len(r.Pairs) > 0 {
+			return fmt.Errorf("PROVED with %d open pairs", max(r.Open, len(r.Pairs)))
 		}
+	case export.Open, export.Confirmed:
+		if unwaived > r.Open {
+			return fmt.Errorf("%d open pairs were counted and %d listed", r.Open, unwaived)
+		}
+	case export.Abandoned:
+	default:
+		return fmt.Errorf("there is no verdict %q", r.Verdict)
 	}
 	return nil
 }
 
-// unknown returns the results for a program that err kept from a verdict.
-func (s *session) unknown(p *load.Program, err error) []export.Result {
+// unknown returns the results that p should have besides those seen, with err
+// as what kept it from them.
+func (s *session) unknown(p *load.Program, seen map[string]bool, err error) []export.Result {
 	reason := "a bug in bfverify ended the analysis; see the error"
 	if abandoned(err) {
 		reason = s.reason(err)
@@ -285,7 +296,9 @@ func (s *session) unknown(p *load.Program, err error) []export.Result {
 	}
 	var rs []export.Result
 	for _, e := range entries {
-		rs = append(rs, export.Result{Program: p.Path, Kind: p.Kind.String(), Entry: e, Verdict: export.Abandoned, Reason: reason})
+		if !seen[e] {
+			rs = append(rs, export.Result{Program: p.Path, Kind: p.Kind.String(), Entry: e, Verdict: export.Abandoned, Reason: reason})
+		}
 	}
 	return rs
 }
@@ -294,12 +307,17 @@ func (s *session) unknown(p *load.Program, err error) []export.Result {
 func (s *session) results(rs []export.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bar.clear()
 	for _, r := range rs {
-		s.out.Result(r)
-		s.status = worse(s.status, statusOf(r))
+		s.result(r)
 	}
+}
+
+// result prints one verdict; the caller holds mu.
+func (s *session) result(r export.Result) {
+	s.bar.clear()
+	s.out.Result(r)
 	s.out.Flush() // verify looks at the error
+	s.status = worse(s.status, statusOf(r))
 }
 
 // statusOf returns the exit status that a verdict asks for.
