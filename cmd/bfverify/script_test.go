@@ -91,9 +91,9 @@ func useFake() {
 	}
 	engine.pipeline = func() []stageInfo {
 		return []stageInfo{
-			{"original", "one writes", "POPL 2007, 3.1"},
-			{"aliasing", "the bases may be the same object", "POPL 2007, 3.3"},
-			{"local-lock", "distinct locks, distinct objects", "POPL 2007, 4"},
+			{Name: "original", Doc: "one writes", Source: "POPL 2007, 3.1"},
+			{Name: "aliasing", Doc: "the bases may be the same object", Source: "POPL 2007, 3.3"},
+			{Name: "local-lock", Doc: "distinct locks, distinct objects", Source: "POPL 2007, 4"},
 		}
 	}
 }
