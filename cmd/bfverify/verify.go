@@ -149,12 +149,12 @@ func (s *session) choose(res *load.Result) error {
 		}
 	}
 	if len(kept) == 0 {
-		what := fmt.Sprintf("none of %d entries matches", names)
+		what := ""
 		switch {
 		case names == 1:
 			what = "the only entry is " + example
 		case names > 0:
-			what += ", as " + example
+			what = fmt.Sprintf("%s is one of %d entries, and none matches", example, names)
 		default:
 			what = "the packages have no tests, benchmarks, fuzz tests or examples with output"
 			if !s.c.tests {
