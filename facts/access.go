@@ -48,6 +48,9 @@ type Deep struct {
 	// Shallow limits the access to the objects that X directly points to, and
 	// to what boxes in X point to.
 	Shallow bool
+	// Print limits the access to what printing visits: pointers are followed
+	// from the operands only, slices, maps and interfaces always.
+	Print bool
 	// From, if set, is where a write takes its values from; else from X itself.
 	From Reg
 }

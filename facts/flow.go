@@ -112,7 +112,11 @@ type Assert struct {
 
 // Reach is reach(I, V, V'): Dst holds a value of any type made from anything
 // reachable from X.
-type Reach struct{ Dst, X Reg }
+// With Print, only what printing visits, and what pointers in it point to.
+type Reach struct {
+	Dst, X Reg
+	Print  bool
+}
 
 // New is new(I, V, V'): Dst points to a fresh object of each type that X may
 // stand for.

@@ -18,7 +18,7 @@ import (
 // markers is the vocabulary of docs/models.md.
 var markers = map[string]bool{
 	"bfAcquire": true, "bfRelease": true, "bfAdd": true, "bfWait": true, "bfOnce": true,
-	"bfMaybe": true, "bfReach": true, "bfDeepRead": true, "bfDeepWrite": true, "bfGhost": true,
+	"bfMaybe": true, "bfReach": true, "bfPrinted": true, "bfPrintRead": true, "bfDeepRead": true, "bfDeepWrite": true, "bfGhost": true,
 	"bfCallFunc": true, "bfParallel": true, "bfTests": true, "bfExit": true, "bfGoexit": true,
 	"bfUnknown": true,
 	"bfStore":   true, "bfNew": true, "bfAddr": true, // not in docs/models.md yet

@@ -12,25 +12,29 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	for _, g := range f.Globals {
 		gl := &s.u.Globals[g.Global]
 		o := s.object(objKey{ObjGlobal, uint32(g.Global), 0, 0}, gl.Type, 0)
-		s.pointsTo(node(g.Dst), s.objs[o].Node, false)
+		s.pointsTo(node(g.Dst), s.objs[o].Node)
 	}
 	for _, fr := range f.FuncRef {
 		o := s.object(objKey{ObjFunc, uint32(fr.Fn), 0, 0}, 0, 0)
-		s.pointsTo(node(fr.Dst), s.objs[o].Node, false)
+		s.pointsTo(node(fr.Dst), s.objs[o].Node)
 	}
 	hctx := s.ctxs.heap(in.Ctx, s.cfg.HK)
 	for _, a := range f.Allocs {
 		site := &f.Sites[a.Site]
 		o := s.object(objKey{ObjSite, uint32(f.ID), uint32(a.Site), hctx}, site.Type, id)
-		s.pointsTo(node(a.Dst), s.objs[o].Node, false)
+		s.pointsTo(node(a.Dst), s.objs[o].Node)
 	}
 	for _, c := range f.Copies {
 		if c.N == 0 {
 			continue
 		}
 		d, src := node(c.Dst)+uint32(c.DstLeaf), node(c.Src)+uint32(c.SrcLeaf)
+		how := flows
+		if c.Unsafe {
+			how = s.conversion(f, c.Src)
+		}
 		for i := range uint32(c.N) {
-			s.copyEdge(src+i, d+i, c.Unsafe)
+			s.copyEdge(src+i, d+i, how)
 		}
 	}
 	for _, p := range f.Phis {
@@ -40,7 +44,7 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 				continue
 			}
 			for i := range n {
-				s.copyEdge(node(e)+uint32(i), node(p.Dst)+uint32(i), false)
+				s.copyEdge(node(e)+uint32(i), node(p.Dst)+uint32(i), flows)
 			}
 		}
 	}
@@ -51,10 +55,10 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		if a.Kind != facts.AddrField || a.Off == 0 {
 			// Same cell: elements share their array's cells, and a first field
 			// starts where its struct does.
-			s.copyEdge(node(a.Base), node(a.Dst), false)
+			s.copyEdge(node(a.Base), node(a.Dst), flows)
 			continue
 		}
-		s.on(node(a.Base), constraint{kind: consAddr, a: node(a.Dst), off: a.Off})
+		s.on(node(a.Base), constraint{kind: consAddr, a: node(a.Dst), off: a.Off, typ: f.Regs[a.Base].Type})
 	}
 	for _, m := range f.Mems {
 		if m.Val == facts.NoReg || m.Type == 0 {
@@ -62,7 +66,7 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		}
 		l := s.u.Layout(m.Type)
 		for i, c := range l.Ptrs {
-			k := constraint{kind: consLoad, a: node(m.Val) + uint32(m.ValLeaf) + uint32(i), off: m.Off + c}
+			k := constraint{kind: consLoad, a: node(m.Val) + uint32(m.ValLeaf) + uint32(i), off: m.Off + c, typ: f.Regs[m.Base].Type}
 			if m.Write {
 				k.kind = consStore
 			}
@@ -83,7 +87,15 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		s.on(node(g.Base), constraint{kind: consGhost, a: node(g.Dst), typ: t})
 	}
 	for _, r := range f.Reaches {
-		s.reach(in, f, r.X, node(r.Dst))
+		if r.Print {
+			if s.leaves(f, r.X) > 0 {
+				b := s.printed(node(r.X))
+				s.copyEdge(b+printRead, node(r.Dst), flows)
+				s.copyEdge(b+printAlso, node(r.Dst), flows)
+			}
+			continue
+		}
+		s.reachable(in, f, r.X, node(r.Dst))
 	}
 	for i, d := range f.Deeps {
 		touched, stored := in.Deep+uint32(2*i), in.Deep+uint32(2*i)+1
@@ -91,18 +103,27 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			for j := range s.leaves(f, d.X) {
 				s.on(node(d.X)+uint32(j), constraint{kind: consShallow, a: touched})
 			}
+		} else if d.Print {
+			if s.leaves(f, d.X) > 0 {
+				s.copyEdge(s.printed(node(d.X))+printRead, touched, flows)
+			}
 		} else {
-			s.reach(in, f, d.X, touched)
+			s.reachable(in, f, d.X, touched)
 		}
 		if !d.Write {
 			continue
 		}
 		if d.From != facts.NoReg {
-			s.reach(in, f, d.From, stored)
+			s.reachable(in, f, d.From, stored)
 		} else if !d.Shallow {
 			stored = touched // any of it may be stored into any of it
 		}
-		s.on(touched, constraint{kind: consHavoc, a: stored})
+		k := constraint{kind: consHavoc, a: stored}
+		if stored == touched {
+			k.off = 1
+			s.closed(touched)
+		}
+		s.on(touched, k)
 	}
 	for i, n := range f.News {
 		if s.leaves(f, n.X) > 0 {
@@ -111,8 +132,8 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	}
 	for i, a := range f.Anys {
 		fns := in.Deep + uint32(2*(len(f.Deeps)+i))
-		s.reach(in, f, a.Fn, fns)
-		s.reach(in, f, a.X, fns+1)
+		s.reachable(in, f, a.Fn, fns)
+		s.reachable(in, f, a.X, fns+1)
 		s.on(fns, constraint{kind: consAny, inst: id, row: uint32(i)})
 	}
 	for i := range f.Calls {
@@ -120,11 +141,87 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	}
 }
 
-// reach makes node d hold all that register x reaches.
-func (s *solver) reach(in Inst, f *facts.Func, x facts.Reg, d uint32) {
-	s.on(d, constraint{kind: consReach, a: d})
+// conversion tells how the value of register x, an unsafe.Pointer, is converted:
+// views if it is the address of something, made right here, else opaque.
+func (s *solver) conversion(f *facts.Func, x facts.Reg) edgeMode {
+	if s.u.Types[f.Regs[x].Type].Kind != facts.UnsafePointer {
+		return views
+	}
+	if def := f.Regs[x].Def; def != 0 {
+		if p := f.Points[def-1]; p.Op == facts.OpCopy {
+			if y := f.Copies[p.Row].Src; s.u.Types[f.Regs[y].Type].Kind.PointerLike() && s.u.Types[f.Regs[y].Type].Kind != facts.UnsafePointer {
+				return views
+			}
+		}
+	}
+	return opaque
+}
+
+// reachable makes node d hold all that register x reaches.
+func (s *solver) reachable(in Inst, f *facts.Func, x facts.Reg, d uint32) {
 	for i := range s.leaves(f, x) {
-		s.copyEdge(in.Base+f.Regs[x].Node+uint32(i), d, false)
+		s.copyEdge(s.contentReach(in.Base+f.Regs[x].Node+uint32(i)), d, flows)
+	}
+}
+
+// What printing looks at: a block of variables for each slice of operands.
+//
+//	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
+//	(P2) of all that: what slices, maps and interfaces hold (below), and so on
+//	(P3) what other pointers point to is not read, but given for its methods (also)
+//	(P4) what an unsafe.Pointer reaches is read: a reflect.Value is printed as
+//	     the variable that it denotes
+const (
+	printRead = iota // all that is read
+	printOperand
+	printTop
+	printBelow
+	printAlso
+	printVars
+)
+
+// printed returns the block for the slice of operands in node n.
+func (s *solver) printed(n uint32) uint32 {
+	b, ok := s.prints[n]
+	if !ok {
+		b = s.nodes(variables, printVars)
+		s.prints[n] = b
+		s.on(n, constraint{kind: consPrint, off: b})
+		s.on(b+printOperand, constraint{kind: consPrintOperand, off: b})
+		s.on(b+printTop, constraint{kind: consPrintValue, off: b})
+		s.on(b+printBelow, constraint{kind: consPrintValue, off: b})
+	}
+	return b
+}
+
+// print applies (P1) to (P4) to object o.
+func (s *solver) print(kind consKind, b uint32, o ObjID) {
+	ob := s.objs[o]
+	if kind == consPrintOperand && !s.isBox(&ob) {
+		for i := range ob.N { // a cell that reflection made an operand of
+			s.insert(s.find(b+printTop), ob.Node+i)
+		}
+		return
+	}
+	if r := s.find(b + printRead); s.pts[r] != nil && s.pts[r].Has(ob.Node) {
+		return // has been here, or all that it reaches is read
+	}
+	s.insertAll(s.find(b+printRead), &ob)
+	for _, c := range s.ptrCells(o) {
+		q := ob.Node + c
+		k := s.u.Types[s.u.Layout(ob.Type).Cells[c].Type].Kind
+		switch {
+		case kind == consPrint:
+			s.copyEdge(q, b+printOperand, flows)
+		case k == facts.Slice, k == facts.Map, k == facts.Interface:
+			s.copyEdge(q, b+printBelow, flows)
+		case k == facts.UnsafePointer, k == facts.Opaque:
+			s.copyEdge(s.contentReach(q), b+printRead, flows)
+		case kind == consPrintOperand && k == facts.Pointer:
+			s.copyEdge(q, b+printTop, flows)
+		default:
+			s.copyEdge(q, b+printAlso, flows)
+		}
 	}
 }
 
@@ -230,13 +327,13 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		}
 		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
 		for j := range n {
-			s.copyEdge(in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j), false)
+			s.copyEdge(in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j), flows)
 		}
 	}
 	if c.Dst != facts.NoReg && callee.Ret != facts.NoReg {
 		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
 		for j := range n {
-			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j), false)
+			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j), flows)
 		}
 	}
 	return to
@@ -251,24 +348,30 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	ob := &s.objs[o]
 	switch c.kind {
 	case consLoad, consStore:
+		if !s.native(p, ob, c.typ) {
+			if ob.Untyped {
+				s.foreignAccess(c, p, o)
+			}
+			return // else (F1): no value of the base's type points here
+		}
 		q := p + c.off
-		if ob.Untyped {
-			q = ob.Node
-		} else if q >= ob.Node+ob.N {
+		if q >= ob.Node+ob.N {
 			return
 		}
 		if c.kind == consLoad {
-			s.copyEdge(q, c.a, ob.Untyped)
+			s.copyEdge(q, c.a, flows)
 		} else {
-			s.copyEdge(c.a, q, false)
+			s.copyEdge(c.a, q, flows)
 		}
 	case consAddr:
-		if ob.Untyped { // one cell of it stands for all
-			s.pointsTo(c.a, p, true)
+		if !s.native(p, ob, c.typ) {
+			if ob.Untyped { // one cell of it stands for all
+				s.pointsTo(c.a, p)
+			}
 			return
 		}
 		if q := p + c.off; q < ob.Node+ob.N {
-			s.pointsTo(c.a, q, false)
+			s.pointsTo(c.a, q)
 		}
 	case consAssert:
 		s.assert(c, p, ob)
@@ -288,43 +391,104 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		ctx := s.calleeCtx(s.u.Funcs[c.fn], s.callElem(f, c.row), in.Ctx, o)
 		to := s.link(c.inst, f, c.row, c.fn, ctx, false)
 		s.receive(to, p)
-	case consReach:
-		for i := range ob.N {
-			q := ob.Node + i
-			s.insert(s.find(c.a), q)
-			if t := s.typ[q]; t == 0 || s.u.Types[t].Kind.PointerLike() {
-				s.copyEdge(q, c.a, false)
-			}
-		}
 	case consShallow:
 		if s.isBox(ob) {
 			for i := range ob.N {
-				s.copyEdge(ob.Node+i, c.a, false)
+				s.copyEdge(ob.Node+i, c.a, flows)
 			}
 			return
 		}
-		for i := range ob.N {
-			s.insert(s.find(c.a), ob.Node+i)
-		}
+		s.insertAll(s.find(c.a), ob)
 	case consNew:
 		s.makeNew(c, p, o)
 	case consHavoc:
-		if t := s.typ[p]; t != 0 && s.u.Types[t].Kind.PointerLike() {
-			// One filter a type, not one a cell.
-			k := havocKey{c.a, t}
-			m, ok := s.havoc[k]
-			if !ok {
-				m = s.node(t, 0)
-				s.havoc[k] = m
-				s.copyEdge(c.a, m, false)
-			}
-			s.copyEdge(m, p, false)
-		}
+		s.havocCell(c, p, ob)
 	case consGhost:
 		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)
-		s.pointsTo(c.a, s.objs[g].Node, false)
+		s.pointsTo(c.a, s.objs[g].Node)
 	case consAny:
 		s.callAny(c, o)
+	case consPrint, consPrintOperand, consPrintValue:
+		s.print(c.kind, c.off, o)
+	}
+}
+
+// foreignAccess is a load or store through a pointer to cell p of an untyped
+// object, of a type that the cell does not have. It touches the cells whose
+// bytes it overlaps, or all if an array makes that unclear. What is loaded from
+// or stored into a cell that holds pointers is viewed at the other type; what
+// overlaps no such cell goes through a variable of its own.
+func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
+	ob := s.objs[o]
+	elem := s.u.Types[c.typ].Elem
+	if elem == 0 || ob.Type == 0 {
+		elem = s.u.Types[c.typ].Obj
+	}
+	var from, to int64 = 0, 1 << 62
+	base := &s.u.Layout(ob.Type).Cells[p-ob.Node]
+	if elem != 0 {
+		if l := s.u.Layout(elem); int(c.off) < len(l.Cells) && l.Cells[c.off].Array == 0 && s.u.Types[s.u.Types[c.typ].Elem].Kind != facts.Array {
+			from = base.Off + l.Cells[c.off].Off
+			to = from + l.Cells[c.off].Size
+		}
+	}
+	plain := false
+	cells := s.u.Layout(ob.Type).Cells
+	for i := range cells {
+		x := &cells[i]
+		if x.Array == 0 && base.Array == 0 && (x.Off >= to || from >= x.Off+x.Size) {
+			continue
+		}
+		switch q := ob.Node + uint32(i); {
+		case !x.Ptr:
+			plain = true
+		case c.kind == consStore:
+			s.copyEdge(c.a, q, views)
+		default:
+			s.copyEdge(q, c.a, views)
+		}
+	}
+	if plain && c.kind == consStore {
+		s.copyEdge(c.a, ob.foreign, flows)
+	} else if plain {
+		s.copyEdge(ob.foreign, c.a, opaque)
+	}
+}
+
+// havocCell lets what node c.a holds be stored into cell p, as far as its type
+// goes: through one variable a type. Boxes and bindings are never written.
+//
+// If any of it may be stored into any of it (c.off), p is part of what c.a
+// reaches, so that all p holds is in c.a and of p's type: p and the variable
+// hold the same and become one node. For the empty interface the variable holds
+// what c.a does, so that it is c.a.
+func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
+	if ob.Type == 0 || s.isBox(ob) || s.isClosure(ob) {
+		return
+	}
+	cell := &s.u.Layout(ob.Type).Cells[p-ob.Node]
+	if !cell.Ptr {
+		return
+	}
+	k := havocKey{s.find(c.a), cell.Type}
+	ty := &s.u.Types[cell.Type]
+	if c.off == 1 && ty.Kind == facts.Interface && len(ty.Methods) == 0 {
+		if s.find(p) != k.node {
+			o := s.obj[p] // reaches c.a, and is reached from it
+			s.unites = append(s.unites, [2]uint32{k.node, p}, [2]uint32{k.node, s.objectReach(o)})
+		}
+		return
+	}
+	m, ok := s.havoc[k]
+	if !ok {
+		m = s.node(cell.Type)
+		s.havoc[k] = m
+		s.copyEdge(k.node, m, flows)
+	}
+	if c.off == 0 {
+		s.copyEdge(m, p, flows)
+	} else if s.find(m) != s.find(p) {
+		s.unites = append(s.unites, [2]uint32{m, p})
 	}
 }
 
@@ -335,7 +499,7 @@ func (s *solver) receive(to InstID, p uint32) {
 	if callee == nil || len(callee.Params) == 0 || s.leaves(callee, callee.Params[0]) == 0 {
 		return
 	}
-	s.pointsTo(out.Base+callee.Regs[callee.Params[0]].Node, p, false)
+	s.pointsTo(out.Base+callee.Regs[callee.Params[0]].Node, p)
 }
 
 // assert adds what p gives to x.(T).
@@ -345,7 +509,7 @@ func (s *solver) assert(c constraint, p uint32, ob *Object) {
 		if s.isBox(ob) && !s.u.Implements(ob.Type, c.typ) {
 			return
 		}
-		s.pointsTo(c.a, p, false)
+		s.pointsTo(c.a, p)
 		return
 	}
 	l := s.u.Layout(c.typ)
@@ -354,20 +518,20 @@ func (s *solver) assert(c constraint, p uint32, ob *Object) {
 			return
 		}
 		for i, cell := range l.Ptrs {
-			s.copyEdge(ob.Node+cell, c.a+uint32(i), false)
+			s.copyEdge(ob.Node+cell, c.a+uint32(i), flows)
 		}
 		return
 	}
 	// A cell that reflection made an interface of: a pointer to it, or what it
 	// holds.
 	if len(l.Ptrs) == 1 && len(l.Cells) == 1 {
-		s.pointsTo(c.a, p, false)
+		s.pointsTo(c.a, p)
 	}
 	shape := s.u.ShapeOf(c.typ)
 	if ob.Type != 0 && (ob.Untyped || s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape)) {
 		for i, cell := range l.Ptrs {
 			if q := p + cell; q < ob.Node+ob.N {
-				s.copyEdge(q, c.a+uint32(i), false)
+				s.copyEdge(q, c.a+uint32(i), flows)
 			}
 		}
 	}
@@ -429,7 +593,7 @@ func (s *solver) bind(to InstID, o ObjID) {
 	}
 	// The free variables were numbered one after another, like the cells.
 	for _, cell := range l.Ptrs {
-		s.copyEdge(ob.Node+cell, out.Base+first+leaf, false)
+		s.copyEdge(ob.Node+cell, out.Base+first+leaf, flows)
 		leaf++
 	}
 }
@@ -471,7 +635,7 @@ func (s *solver) invoke(c constraint, p uint32, o ObjID) {
 	}
 	out := s.insts[to]
 	for i, cell := range l.Ptrs {
-		s.copyEdge(node+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), false)
+		s.copyEdge(node+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), flows)
 	}
 }
 
@@ -485,8 +649,7 @@ func (s *solver) invokeRaw(c constraint, key facts.MethodID, p uint32, o ObjID) 
 	}
 	f := s.u.Funcs[s.insts[c.inst].Fn]
 	for _, t := range s.u.Layout(ob.Type).Cells[p-ob.Node].Types {
-		name := "*" + s.u.Types[t].Name
-		pt := s.u.TypeByName(name)
+		pt := s.pointerTo(t)
 		if pt == 0 {
 			continue
 		}
@@ -529,12 +692,12 @@ func (s *solver) callAny(c constraint, o ObjID) {
 	x := in.Deep + uint32(2*(len(f.Deeps)+int(c.row))) + 1
 	for _, p := range callee.Params {
 		for i := range s.leaves(callee, p) {
-			s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), false)
+			s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), flows)
 		}
 	}
 	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
 		for i := range s.leaves(callee, callee.Ret) {
-			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(i), in.Base+f.Regs[a.Dst].Node, false)
+			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(i), in.Base+f.Regs[a.Dst].Node, flows)
 		}
 	}
 }
@@ -552,9 +715,18 @@ func (s *solver) makeNew(c constraint, p uint32, o ObjID) {
 		ts = []facts.TypeID{ob.Type}
 	}
 	in := s.insts[c.inst]
+	hctx := s.ctxs.heap(in.Ctx, s.cfg.HK)
 	for _, t := range ts {
 		for range 2 {
-			n := s.object(objKey{ObjNew, uint32(in.Fn), c.row<<20 | uint32(t), s.ctxs.heap(in.Ctx, s.cfg.HK)}, t, c.inst)
+			k := objKey{ObjNew, uint32(in.Fn), c.row<<20 | uint32(t), hctx}
+			if _, ok := s.objOf[k]; !ok {
+				if nk := (newKey{c.inst, c.row}); s.news[nk] >= maxNew {
+					k.ctx = 0
+				} else {
+					s.news[nk]++
+				}
+			}
+			n := s.object(k, t, c.inst)
 			s.insert(s.find(c.a), s.objs[n].Node)
 			ty := &s.u.Types[t]
 			if ty.Kind != facts.Pointer && ty.Kind != facts.Slice || ty.Elem == 0 {

@@ -53,7 +53,7 @@ func (s *solver) result(root InstID) *Result {
 		})
 		n += len(out)
 	}
-	s.stats.Nodes, s.stats.Insts, s.stats.Objects, s.stats.Edges = len(s.rep), len(s.insts)-1, len(s.objs)-1, n
+	s.stats.Insts, s.stats.Objects, s.stats.Edges = len(s.insts)-1, len(s.objs)-1, n
 	r.Stats = s.stats
 	return r
 }

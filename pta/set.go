@@ -8,14 +8,33 @@ import (
 // smallMax is the size up to which a Set is a sorted array of elements.
 const smallMax = 16
 
+// chunkWords is the size of a chunk: 512 elements.
+const (
+	chunkWords = 8
+	chunkShift = 9
+	chunkMask  = 1<<chunkShift - 1
+)
+
+// chunk holds the elements with one value of id >> chunkShift. A chunk that
+// more than one Set refers to is shared and never changes again: who wants to
+// add to it copies it first. Sets that grow towards the same contents end up
+// with the same chunks, so that many equal large sets cost a pointer a chunk
+// each, and their union a comparison of pointers.
+type chunk struct {
+	w      [chunkWords]uint64
+	shared bool
+}
+
 // Set is a set of node ids. Up to smallMax elements stand in a sorted array;
-// larger sets are sorted blocks of 64. The zero Set is empty. Iteration is in
+// larger sets are sorted chunks. The zero Set is empty. Iteration is in
 // ascending order, so that everything computed from sets is deterministic.
+// A Set must not be copied.
 type Set struct {
-	small []uint32
-	keys  []uint32 // id / 64, ascending
-	words []uint64
-	n     int32
+	small  []uint32
+	keys   []uint32 // id >> chunkShift, ascending
+	chunks []*chunk
+	n      int32
+	hint   int32 // index of the chunk last added to
 }
 
 // Len returns the number of elements.
@@ -24,7 +43,7 @@ func (s *Set) Len() int { return int(s.n) }
 // Empty reports whether the set has no elements.
 func (s *Set) Empty() bool { return s.n == 0 }
 
-// Has reports whether x is an element. Cost: logarithmic in the blocks.
+// Has reports whether x is an element. Cost: logarithmic in the chunks.
 func (s *Set) Has(x uint32) bool {
 	if s.keys == nil {
 		for _, e := range s.small {
@@ -34,12 +53,15 @@ func (s *Set) Has(x uint32) bool {
 		}
 		return false
 	}
-	i, ok := s.find(x >> 6)
-	return ok && s.words[i]&(1<<(x&63)) != 0
+	i, ok := s.find(x >> chunkShift)
+	return ok && s.chunks[i].w[x&chunkMask>>6]&(1<<(x&63)) != 0
 }
 
 func (s *Set) find(key uint32) (int, bool) {
 	lo, hi := 0, len(s.keys)
+	if hi > 0 && s.keys[hi-1] < key {
+		return hi, false
+	}
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
 		if s.keys[m] < key {
@@ -70,34 +92,56 @@ func (s *Set) Add(x uint32) bool {
 		}
 		s.grow()
 	}
-	i, ok := s.find(x >> 6)
-	if !ok {
-		s.keys = append(s.keys, 0)
-		s.words = append(s.words, 0)
-		copy(s.keys[i+1:], s.keys[i:])
-		copy(s.words[i+1:], s.words[i:])
-		s.keys[i], s.words[i] = x>>6, 0
-	}
-	bit := uint64(1) << (x & 63)
-	if s.words[i]&bit != 0 {
+	i := s.slot(x >> chunkShift)
+	c := s.chunks[i]
+	word, bit := x&chunkMask>>6, uint64(1)<<(x&63)
+	if c.w[word]&bit != 0 {
 		return false
 	}
-	s.words[i] |= bit
+	s.own(i).w[word] |= bit
 	s.n++
 	return true
 }
 
-// grow turns the array into blocks.
+// slot returns the index of the chunk with the given key, adding an empty one.
+func (s *Set) slot(key uint32) int {
+	if h := int(s.hint); h < len(s.keys) && s.keys[h] == key {
+		return h
+	}
+	i, ok := s.find(key)
+	if !ok {
+		s.keys = append(s.keys, 0)
+		s.chunks = append(s.chunks, nil)
+		copy(s.keys[i+1:], s.keys[i:])
+		copy(s.chunks[i+1:], s.chunks[i:])
+		s.keys[i], s.chunks[i] = key, new(chunk)
+	}
+	s.hint = int32(i)
+	return i
+}
+
+// own makes chunk i private to s.
+func (s *Set) own(i int) *chunk {
+	c := s.chunks[i]
+	if c.shared {
+		c = &chunk{w: c.w}
+		s.chunks[i] = c
+	}
+	return c
+}
+
+// grow turns the array into chunks.
 func (s *Set) grow() {
-	s.keys = make([]uint32, 0, len(s.small))
-	s.words = make([]uint64, 0, len(s.small))
+	s.keys = make([]uint32, 0, 4)
+	s.chunks = make([]*chunk, 0, 4)
 	for _, e := range s.small {
-		if k := len(s.keys); k > 0 && s.keys[k-1] == e>>6 {
-			s.words[k-1] |= 1 << (e & 63)
-		} else {
-			s.keys = append(s.keys, e>>6)
-			s.words = append(s.words, 1<<(e&63))
+		k := len(s.keys)
+		if k == 0 || s.keys[k-1] != e>>chunkShift {
+			s.keys = append(s.keys, e>>chunkShift)
+			s.chunks = append(s.chunks, new(chunk))
+			k++
 		}
+		s.chunks[k-1].w[e&chunkMask>>6] |= 1 << (e & 63)
 	}
 	s.small = nil
 }
@@ -111,14 +155,20 @@ func (s *Set) Each(f func(uint32)) {
 		return
 	}
 	for i, k := range s.keys {
-		for w := s.words[i]; w != 0; w &= w - 1 {
-			f(k<<6 | uint32(bits.TrailingZeros64(w)))
+		c := s.chunks[i]
+		for j := range c.w {
+			for w := c.w[j]; w != 0; w &= w - 1 {
+				f(k<<chunkShift | uint32(j)<<6 | uint32(bits.TrailingZeros64(w)))
+			}
 		}
 	}
 }
 
 // Elems appends the elements to buf in ascending order.
 func (s *Set) Elems(buf []uint32) []uint32 {
+	if cap(buf)-len(buf) < int(s.n) {
+		buf = append(make([]uint32, 0, len(buf)+int(s.n)), buf...)
+	}
 	s.Each(func(x uint32) { buf = append(buf, x) })
 	return buf
 }
@@ -133,7 +183,8 @@ func (s *Set) One() (uint32, bool) {
 	return r, true
 }
 
-// UnionDiff adds the elements of t to s, and those that were new to diff.
+// UnionDiff adds the elements of t to s, and those that were new to diff, and
+// reports whether there were any. Cost: linear in the chunks of s and t.
 func (s *Set) UnionDiff(t, diff *Set) bool {
 	if t.n == 0 {
 		return false
@@ -151,7 +202,6 @@ func (s *Set) UnionDiff(t, diff *Set) bool {
 	if s.keys == nil {
 		s.grow()
 	}
-	// Count the blocks that are missing, then merge from the back.
 	missing := 0
 	i := 0
 	for _, k := range t.keys {
@@ -169,62 +219,152 @@ func (s *Set) UnionDiff(t, diff *Set) bool {
 			for s.keys[i] < k {
 				i++
 			}
-			if fresh := t.words[j] &^ s.words[i]; fresh != 0 {
-				s.words[i] |= fresh
-				s.n += int32(bits.OnesCount64(fresh))
-				diff.addBlock(k, fresh)
-				any = true
-			}
+			any = s.meld(i, k, t.chunks[j], diff) || any
 		}
 		return any
 	}
-	keys := make([]uint32, 0, len(s.keys)+missing)
-	words := make([]uint64, 0, len(s.keys)+missing)
+	// Merge from the back, in place where there is room.
+	n, m := len(s.keys), len(s.keys)+missing
+	if cap(s.keys) < m || cap(s.chunks) < m {
+		s.keys = append(make([]uint32, 0, m+m/8), s.keys...)
+		s.chunks = append(make([]*chunk, 0, m+m/8), s.chunks...)
+	}
+	s.keys, s.chunks = s.keys[:m], s.chunks[:m]
+	i, j := n-1, len(t.keys)-1
+	for o := m - 1; o > i; o-- {
+		if i >= 0 && (j < 0 || s.keys[i] >= t.keys[j]) {
+			if j >= 0 && s.keys[i] == t.keys[j] {
+				j--
+			}
+			s.keys[o], s.chunks[o] = s.keys[i], s.chunks[i]
+			i--
+			continue
+		}
+		s.keys[o], s.chunks[o] = t.keys[j], nil
+		j--
+	}
 	i = 0
 	for j, k := range t.keys {
-		for i < len(s.keys) && s.keys[i] < k {
-			keys, words = append(keys, s.keys[i]), append(words, s.words[i])
+		for s.keys[i] < k {
 			i++
 		}
-		var have uint64
-		if i < len(s.keys) && s.keys[i] == k {
-			have = s.words[i]
-			i++
+		if s.chunks[i] == nil {
+			c := t.chunks[j]
+			c.shared = true
+			s.chunks[i] = c
+			cnt := c.count()
+			s.n += int32(cnt)
+			if cnt > 0 {
+				diff.addChunk(k, c)
+				any = true
+			}
+			continue
 		}
-		if fresh := t.words[j] &^ have; fresh != 0 {
-			s.n += int32(bits.OnesCount64(fresh))
-			diff.addBlock(k, fresh)
-			any = true
-			have |= fresh
-		}
-		keys, words = append(keys, k), append(words, have)
+		any = s.meld(i, k, t.chunks[j], diff) || any
 	}
-	keys, words = append(keys, s.keys[i:]...), append(words, s.words[i:]...)
-	s.keys, s.words = keys, words
 	return any
 }
 
-// addBlock adds the elements of one block.
-func (s *Set) addBlock(key uint32, word uint64) {
+func (c *chunk) count() int {
+	n := 0
+	for _, w := range c.w {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// meld adds the elements of chunk c to the chunk at index i, and the new ones
+// to diff.
+func (s *Set) meld(i int, key uint32, c *chunk, diff *Set) bool {
+	have := s.chunks[i]
+	if have == c {
+		return false
+	}
+	var fresh chunk
+	n := 0
+	subset := true
+	for j, w := range c.w {
+		f := w &^ have.w[j]
+		fresh.w[j] = f
+		n += bits.OnesCount64(f)
+		if have.w[j]&^w != 0 {
+			subset = false
+		}
+	}
+	if subset && n > 0 || subset && !have.shared {
+		c.shared = true
+		s.chunks[i] = c
+	} else if n > 0 {
+		have = s.own(i)
+		for j := range fresh.w {
+			have.w[j] |= fresh.w[j]
+		}
+	}
+	if n == 0 {
+		return false
+	}
+	s.n += int32(n)
+	diff.addWords(key, &fresh.w)
+	return true
+}
+
+// addChunk adds a chunk, sharing it if nothing is there.
+func (s *Set) addChunk(key uint32, c *chunk) {
 	if s.keys == nil {
-		if len(s.small)+bits.OnesCount64(word) <= smallMax {
-			for w := word; w != 0; w &= w - 1 {
-				s.Add(key<<6 | uint32(bits.TrailingZeros64(w)))
-			}
+		n := c.count()
+		if len(s.small)+n <= smallMax {
+			s.addWords(key, &c.w)
 			return
 		}
 		s.grow()
 	}
 	i, ok := s.find(key)
-	if !ok {
-		s.keys = append(s.keys, 0)
-		s.words = append(s.words, 0)
-		copy(s.keys[i+1:], s.keys[i:])
-		copy(s.words[i+1:], s.words[i:])
-		s.keys[i], s.words[i] = key, 0
+	if ok {
+		s.addWords(key, &c.w)
+		return
 	}
-	s.n += int32(bits.OnesCount64(word &^ s.words[i]))
-	s.words[i] |= word
+	s.keys = append(s.keys, 0)
+	s.chunks = append(s.chunks, nil)
+	copy(s.keys[i+1:], s.keys[i:])
+	copy(s.chunks[i+1:], s.chunks[i:])
+	c.shared = true
+	s.keys[i], s.chunks[i] = key, c
+	s.n += int32(c.count())
+}
+
+// addWords adds the elements of one chunk.
+func (s *Set) addWords(key uint32, ws *[chunkWords]uint64) {
+	if s.keys == nil {
+		n := 0
+		for _, w := range ws {
+			n += bits.OnesCount64(w)
+		}
+		if n == 0 {
+			return
+		}
+		if len(s.small)+n <= smallMax {
+			for j, w := range ws {
+				for ; w != 0; w &= w - 1 {
+					s.Add(key<<chunkShift | uint32(j)<<6 | uint32(bits.TrailingZeros64(w)))
+				}
+			}
+			return
+		}
+		s.grow()
+	}
+	i := s.slot(key)
+	have := s.chunks[i]
+	n := 0
+	for j, w := range ws {
+		n += bits.OnesCount64(w &^ have.w[j])
+	}
+	if n > 0 {
+		have = s.own(i)
+		for j, w := range ws {
+			have.w[j] |= w
+		}
+		s.n += int32(n)
+	}
 }
 
 // addMeet adds the common elements of a and b to s.
@@ -243,18 +383,33 @@ func (s *Set) addMeet(a, b *Set) {
 		}
 		return
 	}
-	j := 0
-	for i, k := range a.keys {
-		for j < len(b.keys) && b.keys[j] < k {
+	i, j := 0, 0
+	for i < len(a.keys) && j < len(b.keys) {
+		switch {
+		case a.keys[i] < b.keys[j]:
+			i++
+		case a.keys[i] > b.keys[j]:
 			j++
-		}
-		if j == len(b.keys) {
-			return
-		}
-		if b.keys[j] == k {
-			if w := a.words[i] & b.words[j]; w != 0 {
-				s.addBlock(k, w)
+		default:
+			x, y := a.chunks[i], b.chunks[j]
+			if x == y {
+				s.addChunk(a.keys[i], x)
+			} else {
+				var m [chunkWords]uint64
+				same, any := true, uint64(0)
+				for k := range m {
+					m[k] = x.w[k] & y.w[k]
+					same = same && m[k] == x.w[k]
+					any |= m[k]
+				}
+				if same {
+					s.addChunk(a.keys[i], x)
+				} else if any != 0 {
+					s.addWords(a.keys[i], &m)
+				}
 			}
+			i++
+			j++
 		}
 	}
 }
@@ -274,13 +429,37 @@ func (s *Set) addMinus(a, b *Set) {
 		for j < len(b.keys) && b.keys[j] < k {
 			j++
 		}
-		w := a.words[i]
-		if j < len(b.keys) && b.keys[j] == k {
-			w &^= b.words[j]
+		x := a.chunks[i]
+		if j == len(b.keys) || b.keys[j] != k {
+			s.addChunk(k, x)
+			continue
 		}
-		if w != 0 {
-			s.addBlock(k, w)
+		y := b.chunks[j]
+		if x == y {
+			continue
 		}
+		var m [chunkWords]uint64
+		any := uint64(0)
+		for w := range m {
+			m[w] = x.w[w] &^ y.w[w]
+			any |= m[w]
+		}
+		if any != 0 {
+			s.addWords(k, &m)
+		}
+	}
+}
+
+// addAll adds the elements of t to s.
+func (s *Set) addAll(t *Set) {
+	if t.keys == nil {
+		for _, e := range t.small {
+			s.Add(e)
+		}
+		return
+	}
+	for i, k := range t.keys {
+		s.addChunk(k, t.chunks[i])
 	}
 }
 
@@ -307,9 +486,13 @@ func (s *Set) Meets(t *Set) bool {
 			i++
 		case s.keys[i] > t.keys[j]:
 			j++
-		case s.words[i]&t.words[j] != 0:
-			return true
 		default:
+			x, y := s.chunks[i], t.chunks[j]
+			for k := range x.w {
+				if x.w[k]&y.w[k] != 0 {
+					return true
+				}
+			}
 			i++
 			j++
 		}
@@ -322,9 +505,20 @@ func (s *Set) Equal(t *Set) bool {
 	if s.n != t.n {
 		return false
 	}
-	same := true
-	s.Each(func(x uint32) { same = same && t.Has(x) })
-	return same
+	if s.keys == nil || t.keys == nil {
+		same := true
+		s.Each(func(x uint32) { same = same && t.Has(x) })
+		return same
+	}
+	if len(s.keys) != len(t.keys) {
+		return false // no chunk is empty
+	}
+	for i, k := range s.keys {
+		if k != t.keys[i] || s.chunks[i] != t.chunks[i] && s.chunks[i].w != t.chunks[i].w {
+			return false
+		}
+	}
+	return true
 }
 
 // Clear empties the set and lets go of its memory.

@@ -573,6 +573,14 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "bfReach":
 		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0)})
 		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+	case "bfPrinted":
+		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0), Print: true})
+		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+	case "bfPrintRead":
+		if x := arg(0); x != facts.NoReg {
+			l.f.Deeps = append(l.f.Deeps, facts.Deep{X: x, Print: true})
+			l.point(facts.OpDeep, len(l.f.Deeps)-1, 0)
+		}
 	case "bfAddr":
 		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0)})
 		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)

@@ -2,9 +2,10 @@
 
 // Printing reads what it is handed and calls the methods that it finds there;
 // the real code walks the operands with reflection, through printers that it
-// takes from a pool. Here everything reachable from the operands is read, and
-// every value reachable has its formatting methods called, any number of
-// times: a superset, for pointers below the first are printed as numbers.
+// takes from a pool. Here everything that the real code can visit is read, and
+// every value in it has its formatting methods called, any number of times.
+// Pointers below the first are printed as numbers: they are not followed, but
+// the methods of what they point to are called.
 // The text is fresh memory. It is written with one call of the writer's Write,
 // as the package documents.
 //
@@ -19,8 +20,8 @@ import (
 )
 
 func bfMaybe() bool
-func bfReach(x any) any
-func bfDeepRead(x any)
+func bfPrinted(a any) any
+func bfPrintRead(a any)
 func bfDeepWrite(x any)
 func bfStore(p, x any)
 
@@ -46,9 +47,9 @@ func bfx_methods(x any) {
 
 //bf:inline
 func bfx_format(a []any) {
-	bfDeepRead(a)
+	bfPrintRead(a)
 	for bfMaybe() {
-		bfx_methods(bfReach(a))
+		bfx_methods(bfPrinted(a))
 	}
 }
 

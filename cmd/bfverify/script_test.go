@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/load"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"bfverify": main,
+		"bffake":   func() { useFake(); main() },
+	})
+}
+
+// TestScript runs the scripts of testdata/script. Commands: bfverify is the real
+// one; bffake has an analysis that gives the results of fake.json.
+func TestScript(t *testing.T) {
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := strings.Fields(string(out))
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOCACHE", dirs[0])
+			env.Setenv("GOMODCACHE", dirs[1])
+			env.Setenv("GOPATH", dirs[2])
+			env.Setenv("GOPROXY", "off")
+			env.Setenv("GOTOOLCHAIN", "local")
+			env.Setenv("GOFLAGS", "")
+			env.Setenv("GOWORK", "")
+			env.Setenv("CGO_ENABLED", "0")
+			return nil
+		},
+	})
+}
+
+// fake is an analysis that does what a table says, by the program's String.
+type fake map[string]struct {
+	Do      string // what to do first; see Verify
+	Stages  []string
+	Results []export.Result
+}
+
+// useFake puts the fake in place of the engine. Packages are really loaded, but
+// the build configuration is always the same.
+func useFake() {
+	grace = 200 * time.Millisecond
+	engine.load = func(ctx context.Context, cfg load.Config) (*load.Result, error) {
+		res, err := load.Load(ctx, cfg)
+		if err == nil {
+			res.Build = load.Build{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.0", Lang: "go1.26"}
+		}
+		return res, err
+	}
+	engine.extract = func(*load.Result) (analysis, error) {
+		f := fake{}
+		b, err := os.ReadFile("fake.json")
+		if errors.Is(err, os.ErrNotExist) {
+			return f, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(b, &f); err != nil {
+			return nil, err
+		}
+		if f["extract"].Do == "panic" {
+			panic("index out of range")
+		}
+		return f, nil
+	}
+	engine.pipeline = func() []stageInfo {
+		return []stageInfo{
+			{Name: "original", Doc: "one writes", Source: "POPL 2007, 3.1"},
+			{Name: "aliasing", Doc: "the bases may be the same object", Source: "POPL 2007, 3.3"},
+			{Name: "local-lock", Doc: "distinct locks, distinct objects", Source: "POPL 2007, 4"},
+		}
+	}
+}
+
+func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }
+
+func (f fake) Verify(ctx context.Context, p *load.Program, opt options) error {
+	emit := func(r export.Result) {
+		r.Program, r.Kind = p.Path, p.Kind.String()
+		opt.Emit(r)
+	}
+	row, ok := f[p.String()]
+	if !ok { // proved
+		if opt.Entry == nil {
+			emit(export.Result{Verdict: export.Proved})
+			return nil
+		}
+		for _, e := range p.Tests {
+			if opt.Entry.MatchString(e.Name) {
+				emit(export.Result{Entry: e.Name, Verdict: export.Proved})
+			}
+		}
+		return nil
+	}
+	for i, st := range row.Stages {
+		opt.Progress(st, i+1, len(row.Stages))
+	}
+	for _, r := range row.Results {
+		emit(r)
+	}
+	switch row.Do {
+	case "":
+	case "options":
+		var off []string
+		for _, st := range pipeline() {
+			if opt.Off[st.Name] {
+				off = append(off, st.Name)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "ctx=%s k=%d hk=%d entry=%v off=%v scope=%v why=%s mem=%d file=%s\n",
+			opt.Ctx, opt.K, opt.HK, opt.Entry, off, p.ScopePaths(), opt.Why, opt.MemLimit, opt.RelFile(p.Root.Dir+"/main.go"))
+		emit(export.Result{Verdict: export.Proved})
+	case "panic":
+		var m map[string]int
+		m["x"] = 1
+	case "error":
+		return errors.New("main.go:3:1: instruction of an unknown kind")
+	case "interrupt":
+		syscall.Kill(os.Getpid(), syscall.SIGINT)
+		<-ctx.Done()
+		return ctx.Err()
+	case "wait": // and give up as the engine does
+		<-ctx.Done()
+		emit(export.Result{Verdict: export.Abandoned, Reason: ctx.Err().Error()})
+	case "budget":
+		emit(export.Result{Verdict: export.Abandoned})
+	case "stuck":
+		select {}
+	case "hog":
+		var keep [][]byte
+		for ctx.Err() == nil {
+			keep = append(keep, make([]byte, 1<<22))
+			time.Sleep(time.Millisecond / 4)
+		}
+		keep[0][0] = 1
+		return ctx.Err()
+	default:
+		return errors.New("fake.json: nothing is known of " + row.Do)
+	}
+	return nil
+}
