@@ -125,7 +125,7 @@ func (l *lowering) flags() {
 		if fn.Parent() != nil {
 			f.Flags &^= facts.FnInline // a literal's context is its closure
 		}
-	} else if l.cfg.Models != nil && l.cfg.Models.Inert(f.Pkg) && (fn.Synthetic == "" || fn.Synthetic == "package initializer" || fn.Origin() != nil) {
+	} else if l.cfg.Models != nil && l.cfg.Models.Inert(f.Pkg) && (fn.Synthetic == "" || fn.Origin() != nil) {
 		f.Flags |= facts.FnInert
 		return
 	}
