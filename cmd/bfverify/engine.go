@@ -2,34 +2,23 @@ package main
 
 import (
 	"context"
-	"regexp"
+	"strings"
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages"
 )
 
 // This file is the one place where the command meets the analysis. Tests put a
 // fake in place of engine; all else of the command is tested with it.
 
-// options are those of the analysis of one program.
-type options struct {
-	Ctx      string // policy: "insens", "obj", "hybrid"
-	K, HK    int
-	Entry    *regexp.Regexp            // nil: the whole test binary
-	Off      map[string]bool           // switched off stages
-	Scope    func(pkgPath string) bool // in scope
-	Why      string                    // FILE:LINE
-	MemLimit uint64
-	RelFile  func(string) string // makes file names relative
-	Progress func(stage string, done, of int)
-	Emit     func(export.Result) // gets each result as it comes
-}
-
-// stageInfo is a row of the pipeline table.
-type stageInfo struct{ Name, Doc, Source string }
+type (
+	options   = stages.Options
+	stageInfo = stages.StageInfo
+)
 
 // An analysis is extracted facts, ready to verify the programs that they were
 // extracted from, one after the other.
@@ -55,13 +44,7 @@ var engine = struct {
 		}
 		return universe{u}, nil
 	},
-	pipeline: func() []stageInfo {
-		var out []stageInfo
-		for _, s := range stages.Stages() {
-			out = append(out, stageInfo{s.Name, s.Doc, s.Source})
-		}
-		return out
-	},
+	pipeline: stages.Stages,
 }
 
 // pipeline returns the stages in order.
@@ -77,14 +60,13 @@ func (a universe) Verify(ctx context.Context, p *load.Program, opt options) erro
 	if err != nil {
 		return err
 	}
-	return verifyFacts(ctx, fp, opt)
-}
-
-// verifyFacts hands the facts to package stages.
-func verifyFacts(ctx context.Context, p *facts.Program, opt options) error {
-	_, err := stages.Verify(ctx, p, stages.Options{
-		Ctx: opt.Ctx, K: opt.K, HK: opt.HK, Entry: opt.Entry, Off: opt.Off, Scope: opt.Scope, Why: opt.Why,
-		MemLimit: opt.MemLimit, RelFile: opt.RelFile, Progress: opt.Progress, Emit: opt.Emit,
-	})
+	emit := opt.Emit
+	opt.Emit = func(r export.Result) {
+		if r.Verdict == export.Abandoned && strings.HasPrefix(r.Reason, pta.ErrBudget.Error()) {
+			r.Reason = "" // the command knows what to try next
+		}
+		emit(r)
+	}
+	_, err = stages.Verify(ctx, fp, opt)
 	return err
 }
