@@ -25,6 +25,8 @@ type report struct {
 	byLoc map[string]*place
 	out   int // pairs out of scope, counted by instances and threads
 	paths map[pathKey][]step
+	rows  []export.WhyRow
+	asked map[string]bool
 }
 
 // place is what is open at one location.
@@ -48,7 +50,7 @@ type step struct {
 }
 
 func newReport(r *run) *report {
-	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, paths: map[pathKey][]step{}}
+	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, paths: map[pathKey][]step{}, asked: map[string]bool{}}
 }
 
 // open records that all pairs of two classes are open.
@@ -62,6 +64,88 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 			rp.add(p, x, y)
 		}
 	}
+}
+
+// maxWhy bounds the pairs listed for -why.
+const maxWhy = 100
+
+// why records how a pair went down the stages, if it has an access at the place
+// that was asked for.
+func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
+	if rp.r.opt.Why == "" || len(rp.rows) >= maxWhy || !p.A.InScope && !p.B.InScope && !(p.A.User && p.B.User) {
+		return
+	}
+	for _, x := range p.A.Members {
+		for _, y := range p.B.Members {
+			pa, _ := rp.shown(p.A, &rp.r.w.Accesses[x])
+			pb, _ := rp.shown(p.B, &rp.r.w.Accesses[y])
+			if !rp.askedFor(pa) && !rp.askedFor(pb) {
+				continue
+			}
+			row := export.WhyRow{Outcome: "open"}
+			for k := 3; k < len(Pipeline); k++ {
+				name := Pipeline[k].Name
+				switch {
+				case rp.r.opt.Off[name]:
+					row.Steps = append(row.Steps, name+": off")
+				case by != nil && k == at:
+					row.Steps = append(row.Steps, name+": refuted, "+rp.evidence(by))
+					row.Outcome = "refuted by " + name
+				case by == nil || k < at:
+					row.Steps = append(row.Steps, name+": kept")
+				}
+			}
+			key := fmt.Sprint(rp.key(p.A, x), rp.key(p.B, y), row.Outcome)
+			if rp.asked[key] || len(rp.rows) >= maxWhy {
+				continue
+			}
+			rp.asked[key] = true
+			row.A, row.B = rp.side(p.A, x), rp.side(p.B, y)
+			rp.rows = append(rp.rows, row)
+		}
+	}
+}
+
+// askedFor reports whether a position is that of -why FILE:LINE; the file may
+// be given by its last elements.
+func (rp *report) askedFor(p export.Pos) bool {
+	file, line, ok := strings.Cut(rp.r.opt.Why, ":")
+	if !ok || fmt.Sprint(p.Line) != line {
+		return false
+	}
+	return p.File == file || strings.HasSuffix(p.File, "/"+file)
+}
+
+// evidence says in words what refuted a pair.
+func (rp *report) evidence(e stage.Evidence) string {
+	switch e := e.(type) {
+	case stage.NeverEscapes:
+		return "one goroutine alone can reach the object"
+	case stage.Ordered:
+		if e.Object != 0 {
+			return "ordered by " + e.Rule + " on " + rp.cellName(e.Object)
+		}
+		return "ordered by " + e.Rule
+	case stage.SameLock:
+		return "both hold " + rp.cellName(e.Cell)
+	case stage.SameBase:
+		return fmt.Sprintf("both hold the lock %d bytes from the accessed location", e.Delta)
+	}
+	return e.Kind()
+}
+
+// cellName names a cell of an object made once.
+func (rp *report) cellName(c uint32) string {
+	o, off := rp.r.v.Res.Object(c)
+	ob := &rp.r.v.Res.Objs[o]
+	if ob.Kind == pta.ObjGlobal {
+		return display(rp.r.v.Prog.Globals[ob.Global].Name)
+	}
+	if s := rp.r.v.Res.Site(o); s != nil {
+		p := rp.pos(s.Pos)
+		return fmt.Sprintf("the object made at %s:%d", filepath.Base(p.File), p.Line)
+	}
+	return rp.r.v.Res.Cell(o, off).Path
 }
 
 // key identifies the source access that an access is shown as: its own place,
@@ -463,6 +547,7 @@ func (rp *report) finish(out *export.Result) {
 		}
 	}
 	out.OutOfScope = rp.out
+	out.Why = rp.rows
 	out.Assumptions = rp.r.assumptions()
 	out.Verdict = export.Proved
 	if out.Open > 0 {

@@ -390,17 +390,19 @@ func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
 				pairs[k] += n
 			}
 			p := &stage.Pair{Cell: cell, A: a, B: b}
-			refuted := false
+			var by stage.Evidence
+			at := 3
 			for k := 3; k < len(Pipeline); k++ {
-				if !refuted && !off[Pipeline[k].Name] && Pipeline[k].Refute(r, p) != nil {
-					refuted = true
+				if by == nil && !off[Pipeline[k].Name] {
+					by, at = Pipeline[k].Refute(r, p), k
 				}
-				if !refuted {
+				if by == nil {
 					tuples[k] += n
 					pairs[k] += n
 				}
 			}
-			if refuted {
+			rep.why(p, by, at)
+			if by != nil {
 				continue
 			}
 			in := a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj)
