@@ -30,8 +30,8 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		}
 		d, src := node(c.Dst)+uint32(c.DstLeaf), node(c.Src)+uint32(c.SrcLeaf)
 		how := flows
-		if c.Unsafe {
-			how = s.conversion(f, c.Src)
+		if c.Unsafe && s.u.Types[f.Regs[c.Src].Type].Kind != facts.Map { // a map becomes an iterator
+			how = s.conversion(f, c.Dst, c.Src)
 		}
 		for i := range uint32(c.N) {
 			s.copyEdge(src+i, d+i, how)
@@ -141,9 +141,13 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	}
 }
 
-// conversion tells how the value of register x, an unsafe.Pointer, is converted:
-// views if it is the address of something, made right here, else opaque.
-func (s *solver) conversion(f *facts.Func, x facts.Reg) edgeMode {
+// conversion tells how register x is converted to d: an unsafe.Pointer to
+// something is a view if it is the address of a variable, made right here, else
+// opaque; to an unsafe.Pointer it is arithmetic.
+func (s *solver) conversion(f *facts.Func, d, x facts.Reg) edgeMode {
+	if s.u.Types[f.Regs[d].Type].Kind == facts.UnsafePointer {
+		return arithmetic
+	}
 	if s.u.Types[f.Regs[x].Type].Kind != facts.UnsafePointer {
 		return views
 	}
@@ -365,8 +369,8 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		}
 	case consAddr:
 		if !s.native(p, ob, c.typ) {
-			if ob.Untyped { // one cell of it stands for all
-				s.pointsTo(c.a, p)
+			if ob.Untyped {
+				s.foreignAddr(c, p, o)
 			}
 			return
 		}
@@ -413,30 +417,63 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	}
 }
 
-// foreignAccess is a load or store through a pointer to cell p of an untyped
-// object, of a type that the cell does not have. It touches the cells whose
-// bytes it overlaps, or all if an array makes that unclear. What is loaded from
-// or stored into a cell that holds pointers is viewed at the other type; what
-// overlaps no such cell goes through a variable of its own.
-func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
-	ob := s.objs[o]
-	elem := s.u.Types[c.typ].Elem
-	if elem == 0 || ob.Type == 0 {
-		elem = s.u.Types[c.typ].Obj
-	}
-	var from, to int64 = 0, 1 << 62
+// foreignRange returns the bytes that cell off of what a pointer of type t
+// points to takes, if it points to cell p of ob; ok is false if an array makes
+// that unclear.
+func (s *solver) foreignRange(p uint32, ob *Object, t facts.TypeID, off uint32) (from, to int64, ok bool) {
+	elem := s.target(t)
 	base := &s.u.Layout(ob.Type).Cells[p-ob.Node]
-	if elem != 0 {
-		if l := s.u.Layout(elem); int(c.off) < len(l.Cells) && l.Cells[c.off].Array == 0 && s.u.Types[s.u.Types[c.typ].Elem].Kind != facts.Array {
-			from = base.Off + l.Cells[c.off].Off
-			to = from + l.Cells[c.off].Size
+	if elem == 0 || base.Array != 0 || ob.blurred || s.u.Types[elem].Kind == facts.Array {
+		return 0, 0, false
+	}
+	l := s.u.Layout(elem)
+	if int(off) >= len(l.Cells) || l.Cells[off].Array != 0 {
+		return 0, 0, false
+	}
+	c := &l.Cells[off]
+	return base.Off + c.Off, base.Off + c.Off + c.Size, true
+}
+
+// foreignAddr derives the address of a part of an untyped object, through a
+// pointer to cell p of a type that the cell does not have: the cell that starts
+// at that byte. If there is none, the object is blurred: from then on every
+// such access touches all cells.
+func (s *solver) foreignAddr(c constraint, p uint32, o ObjID) {
+	ob := &s.objs[o]
+	from, _, ok := s.foreignRange(p, ob, c.typ, c.off)
+	cells := s.u.Layout(ob.Type).Cells
+	if ok {
+		for i := range cells {
+			if cells[i].Array == 0 && cells[i].Off == from {
+				s.pointsTo(c.a, ob.Node+uint32(i))
+				return
+			}
 		}
 	}
+	if !ob.blurred {
+		ob.blurred = true
+		for i := range ob.N {
+			s.refit.Add(ob.Node + i)
+		}
+	}
+	for i := range cells {
+		s.pointsTo(c.a, ob.Node+uint32(i))
+	}
+}
+
+// foreignAccess is a load or store through a pointer to cell p of an untyped
+// object, of a type that the cell does not have. It touches the cells whose
+// bytes it overlaps, or all if that is unclear. What is loaded from or stored
+// into a cell that holds pointers is viewed at the other type; what overlaps no
+// such cell goes through a variable of its own.
+func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
+	ob := s.objs[o]
+	from, to, ok := s.foreignRange(p, &ob, c.typ, c.off)
 	plain := false
 	cells := s.u.Layout(ob.Type).Cells
 	for i := range cells {
 		x := &cells[i]
-		if x.Array == 0 && base.Array == 0 && (x.Off >= to || from >= x.Off+x.Size) {
+		if ok && x.Array == 0 && (x.Off >= to || from >= x.Off+x.Size) {
 			continue
 		}
 		switch q := ob.Node + uint32(i); {

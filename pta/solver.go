@@ -62,6 +62,7 @@ type Object struct {
 	// it does not have. An access through a pointer of a type that its cell does
 	// not have touches the cells that it overlaps.
 	Untyped bool
+	blurred bool   // Untyped: accesses at other types touch all cells
 	foreign uint32 // Untyped: the variable that holds what such stores stored
 	elem    element
 }
@@ -123,12 +124,13 @@ type solver struct {
 	pts   []*Set
 	delta []*Set
 	succ  []*Set         // copy edges
-	typ   []facts.TypeID // type of the leaf: the filter
+	typ   []facts.TypeID // type of the leaf: the filter; 0 where merged nodes differ
+	decl  []facts.TypeID // type of the leaf as declared
 	obj   []ObjID        // object of a cell, 0 for variables
 	cons  [][]constraint
-	fsucc []*Set              // copy edges that need the type filter
-	usucc map[unsafeEdge]*Set // the same for unsafe conversions
-	reach []uint32            // the variable that holds all that the node's content reaches, or 0
+	fsucc []*Set                   // copy edges that need the type filter
+	usucc map[uint32][]unsafeEdges // the same for unsafe conversions
+	reach []uint32                 // the variable that holds all that the node's content reaches, or 0
 
 	// Filters for whole sets: the cells at which a shape starts, or which were
 	// viewed at it; those of boxes, functions and untyped objects; what was
@@ -273,7 +275,7 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[unsafeEdge]*Set{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, prints: map[uint32]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -312,6 +314,7 @@ func (s *solver) nodes(space, n int) uint32 {
 		s.delta = append(s.delta, make([]*Set, size)...)
 		s.succ = append(s.succ, make([]*Set, size)...)
 		s.typ = append(s.typ, make([]facts.TypeID, size)...)
+		s.decl = append(s.decl, make([]facts.TypeID, size)...)
 		s.obj = append(s.obj, make([]ObjID, size)...)
 		s.cons = append(s.cons, make([][]constraint, size)...)
 		s.fsucc = append(s.fsucc, make([]*Set, size)...)
@@ -335,7 +338,7 @@ func (s *solver) nodes(space, n int) uint32 {
 // node makes a variable of the given type.
 func (s *solver) node(t facts.TypeID) uint32 {
 	n := s.nodes(variables, 1)
-	s.typ[n] = t
+	s.typ[n], s.decl[n] = t, t
 	return n
 }
 
@@ -396,7 +399,7 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 		for i := range l.Cells {
 			c := &l.Cells[i]
 			n := o.Node + uint32(i)
-			s.typ[n], s.obj[n] = c.Type, id
+			s.typ[n], s.decl[n], s.obj[n] = c.Type, c.Type, id
 			for _, k := range c.Keys {
 				s.shape(k).Add(n)
 			}
@@ -456,7 +459,7 @@ func (s *solver) instance(fn facts.FuncID, ctx CtxID) InstID {
 		l := s.u.Layout(r.Type)
 		for _, c := range l.Ptrs {
 			if n-base < f.NumNode {
-				s.typ[n] = l.Cells[c].Type
+				s.typ[n], s.decl[n] = l.Cells[c].Type, l.Cells[c].Type
 			}
 			n++
 		}
@@ -766,32 +769,52 @@ const (
 	// that such a pointer is converted back to a type that its object has is an
 	// assumption.
 	opaque
+	// arithmetic gives an address somewhere in the object. A conversion of it to
+	// a pointer gives the cells that have the type; in raw memory that has none,
+	// the object viewed at the type. That arithmetic in a structured object leads
+	// to a field of the type that the result is given is an assumption.
+	arithmetic
 )
 
-// unsafeEdge is a copy edge of mode views or opaque.
-type unsafeEdge struct {
-	src  uint32
+// unsafeEdges are the copy edges out of one node of another mode than flows, to
+// variables declared with type typ.
+type unsafeEdges struct {
 	mode edgeMode
+	typ  facts.TypeID
+	dst  *Set
+}
+
+// unsafeEdge adds such an edge and reports whether it is new.
+func (s *solver) unsafeEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) bool {
+	es := s.usucc[src]
+	for i := range es {
+		if es[i].mode == mode && es[i].typ == typ {
+			return es[i].dst.Add(dst)
+		}
+	}
+	set := new(Set)
+	set.Add(dst)
+	s.usucc[src] = append(es, unsafeEdges{mode, typ, set})
+	return true
 }
 
 // copyEdge adds dst ⊇ src.
 func (s *solver) copyEdge(src, dst uint32, mode edgeMode) {
+	s.typedEdge(src, dst, mode, s.decl[dst])
+}
+
+// typedEdge is copyEdge for a dst that was declared with type typ.
+func (s *solver) typedEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) {
 	src, dst = s.find(src), s.find(dst)
-	if src == dst {
+	if src == dst && mode == flows {
 		return
 	}
 	switch {
 	case mode != flows:
-		k := unsafeEdge{src, mode}
-		set := s.usucc[k]
-		if set == nil {
-			set = new(Set)
-			s.usucc[k] = set
-		}
-		if set.Add(dst) {
+		if s.unsafeEdge(src, dst, mode, typ) {
 			s.newEdges++
 			if s.pts[src] != nil {
-				s.flowUnsafe(s.pts[src], dst, mode)
+				s.flowUnsafe(s.pts[src], dst, mode, typ)
 			}
 		}
 	case s.needsFilter(src, dst):
@@ -897,24 +920,17 @@ func (s *solver) flowFiltered(from *Set, dst uint32) {
 	}
 }
 
-// flowUnsafe lets everything flow: what does not fit is viewed at dst's type
-// from now on. An interface value seen as its words is what it holds, if that
+// flowUnsafe lets everything flow: what does not fit is viewed at type t, with
+// which dst was declared, from now on. An interface value seen as its words is what it holds, if that
 // is a pointer, else a pointer to it.
-//
-// A conversion to unsafe.Pointer itself is arithmetic: its result is an address
-// somewhere in the object. A conversion of that to a pointer gives the cells
-// that have the type; in an object without pointers (raw memory) that has none,
-// the object viewed at the type. That is an assumption: arithmetic in a
-// structured object leads to a field of the type that the result is given.
-func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode) {
-	t := s.typ[dst]
+func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID) {
 	if t == 0 {
 		s.flow(from, dst)
 		return
 	}
 	var add Set
 	kind := s.u.Types[t].Kind
-	if kind == facts.UnsafePointer {
+	if mode == arithmetic {
 		last := noObj
 		for _, p := range from.Elems(nil) {
 			if o := s.obj[p]; o != last {
@@ -936,7 +952,7 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode) {
 		for _, p := range boxes.Elems(nil) {
 			o := &s.objs[s.obj[p]]
 			if ty := s.u.Types[o.Type]; o.Node == p && ty.Kind.PointerLike() && ty.Kind != facts.Slice && ty.Kind != facts.Interface {
-				s.copyEdge(p, dst, mode)
+				s.typedEdge(p, dst, mode, t)
 			}
 		}
 		dst = s.find(dst)
@@ -1155,18 +1171,12 @@ func (s *solver) process(n uint32, d *Set) {
 			}
 		})
 	}
-	for _, mode := range unsafeModes {
-		if u := s.usucc[unsafeEdge{n, mode}]; u != nil {
-			for _, m := range u.Elems(nil) { // may grow: a box in a box
-				if m = s.find(m); m != n {
-					s.flowUnsafe(d, m, mode)
-				}
-			}
+	for _, e := range s.usucc[n] {
+		for _, m := range e.dst.Elems(nil) { // may grow: a box in a box
+			s.flowUnsafe(d, s.find(m), e.mode, e.typ)
 		}
 	}
 }
-
-var unsafeModes = [...]edgeMode{views, opaque}
 
 // on adds a constraint to a node and applies it to what the node holds.
 func (s *solver) on(n uint32, c constraint) {
@@ -1337,8 +1347,10 @@ func (s *solver) collapse() {
 			s.dedupe(uint32(v))
 		}
 	}
-	for k, set := range s.usucc {
-		s.usucc[k] = s.renamed(set)
+	for _, es := range s.usucc {
+		for i := range es {
+			es[i].dst = s.renamed(es[i].dst)
+		}
 	}
 }
 
@@ -1431,12 +1443,12 @@ func (s *solver) merge(v, w uint32) {
 	s.succ[w] = nil
 	s.fsucc[v] = merged(s.fsucc[v], s.fsucc[w])
 	s.fsucc[w] = nil
-	for _, mode := range unsafeModes {
-		if u := s.usucc[unsafeEdge{w, mode}]; u != nil {
-			s.usucc[unsafeEdge{v, mode}] = merged(s.usucc[unsafeEdge{v, mode}], u)
-			delete(s.usucc, unsafeEdge{w, mode})
+	for _, e := range s.usucc[w] {
+		for _, m := range e.dst.Elems(nil) {
+			s.unsafeEdge(v, m, e.mode, e.typ)
 		}
 	}
+	delete(s.usucc, w)
 	s.cons[v] = append(s.cons[v], s.cons[w]...)
 	s.cons[w] = nil
 	if a, b := s.reach[v], s.reach[w]; a == 0 {
