@@ -130,17 +130,20 @@ func (p *parallel) paid(cell uint32, t int, a *stage.Access) bool {
 // stopped reports whether no goroutine of a's thread can be at a while the
 // elements s are what may run.
 func (p *parallel) stopped(s stage.Bits, a *stage.OrderClass) bool {
-	if !s.Has(a.Thread) {
-		return true
-	}
+	return !s.Has(a.Thread) || p.joined(s, a) != 0
+}
+
+// joined returns the wait group by which a's thread, as far as a, has been
+// waited for where the elements s may run; 0 if there is none.
+func (p *parallel) joined(s stage.Bits, a *stage.OrderClass) uint32 {
 	for j := range p.run.joins {
 		for i, c := range p.run.joins[j].Joined {
 			if c == a.Thread && !s.Has(p.run.elem[j]+i) && !a.After.Has(j) {
-				return true
+				return p.run.joins[j].Cell
 			}
 		}
 	}
-	return false
+	return 0
 }
 
 // ordered returns why accesses of two classes cannot happen in parallel, or nil.
@@ -173,6 +176,14 @@ func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 	if !p.stopped(a.Running, b) || !p.stopped(b.Running, a) || // (H1), (H2)
 		!p.stopped(p.beside[a.Thread], b) || !p.stopped(p.beside[b.Thread], a) { // (H3)
 		return nil
+	}
+	for _, x := range [...]struct {
+		s stage.Bits
+		c *stage.OrderClass
+	}{{a.Running, b}, {b.Running, a}, {p.beside[a.Thread], b}, {p.beside[b.Thread], a}} {
+		if x.s.Has(x.c.Thread) { // started, so a join stopped it
+			return &stage.Ordered{Rule: "wait", Thread: x.c.Thread, Object: p.joined(x.s, x.c)}
+		}
 	}
 	if a.Thread == b.Thread {
 		return &stage.Ordered{Rule: "program order", Thread: a.Thread}

@@ -72,14 +72,15 @@ const maxWhy = 100
 // why records how a pair went down the stages, if it has an access at the place
 // that was asked for.
 func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
-	if rp.r.opt.Why == "" || len(rp.rows) >= maxWhy || !p.A.InScope && !p.B.InScope && !(p.A.User && p.B.User) {
+	trace := rp.r.opt.Trace
+	if trace == nil && (rp.r.opt.Why == "" || len(rp.rows) >= maxWhy) || !p.A.InScope && !p.B.InScope && !(p.A.User && p.B.User) {
 		return
 	}
 	for _, x := range p.A.Members {
 		for _, y := range p.B.Members {
 			pa, _ := rp.shown(p.A, &rp.r.w.Accesses[x])
 			pb, _ := rp.shown(p.B, &rp.r.w.Accesses[y])
-			if !rp.askedFor(pa) && !rp.askedFor(pb) {
+			if trace == nil && !rp.askedFor(pa) && !rp.askedFor(pb) {
 				continue
 			}
 			row := export.WhyRow{Outcome: "open"}
@@ -96,11 +97,15 @@ func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
 				}
 			}
 			key := fmt.Sprint(rp.key(p.A, x), rp.key(p.B, y), row.Outcome)
-			if rp.asked[key] || len(rp.rows) >= maxWhy {
+			if rp.asked[key] || trace == nil && len(rp.rows) >= maxWhy {
 				continue
 			}
 			rp.asked[key] = true
 			row.A, row.B = rp.side(p.A, x), rp.side(p.B, y)
+			if trace != nil {
+				trace(row)
+				continue
+			}
 			rp.rows = append(rp.rows, row)
 		}
 	}
@@ -169,6 +174,12 @@ func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
 		for i := len(path) - 1; i > 0; i-- {
 			if r.inScope(path[i].from) {
 				return rp.pos(path[i].at), display(r.v.Res.Func(path[i].from).Name)
+			}
+		}
+		if th := &r.v.Threads[c.Thread]; th.Spawner != 0 && r.inScope(th.Spawner) {
+			if ps := r.v.PointsOf(th.Spawner, th.Kind, th.Row); len(ps) > 0 {
+				g := r.v.Res.Func(th.Spawner)
+				return rp.pos(g.Points[ps[0]].Pos), display(g.Name)
 			}
 		}
 	}

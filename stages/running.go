@@ -535,20 +535,3 @@ func (r *running) only(d, c int, jn *join) bool {
 	}
 	return true
 }
-
-// Stopped reports whether, with the elements s running, no goroutine of thread
-// t can be at point p of n: t was not started, or a join was waited for and the
-// point precedes its Done.
-func (r *running) Stopped(s stage.Bits, t int, n pta.InstID, p uint32) bool {
-	if !s.Has(t) {
-		return true
-	}
-	for j := range r.joins {
-		for i, c := range r.joins[j].Joined {
-			if c == t && !s.Has(r.elem[j]+i) && !r.joins[j].after[t].Has(r.v, n, p) {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -27,6 +27,8 @@ type Options struct {
 	MemLimit uint64
 	RelFile  func(string) string
 	Progress func(stage string, done, of int)
+	// Trace, if set, gets every pair in scope with how it went down the stages.
+	Trace func(export.WhyRow)
 	// Emit, if set, gets each result as it comes, instead of the returned list.
 	Emit func(export.Result)
 }
@@ -323,6 +325,12 @@ func (r *run) userCalls() {
 	for t := range v.Threads {
 		b := stage.NewBits(len(v.Res.Insts))
 		var todo []pta.InstID
+		// A go statement in scope that starts another package's function is a
+		// call made in scope.
+		if th := &v.Threads[t]; th.Spawner != 0 && r.inScope(th.Spawner) {
+			b.Add(int(th.Entry))
+			todo = append(todo, th.Entry)
+		}
 		for n := 1; n < len(v.Res.Insts); n++ {
 			if v.Threads[t].Reach.Has(n) && r.inScope(pta.InstID(n)) && b.Add(n) {
 				todo = append(todo, pta.InstID(n))
@@ -456,6 +464,10 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			var gs []stage.Guard
 			if a.Sync == stage.UseAdd && r.par.paid(cell, t, a) {
 				continue
+			}
+			if r.opt.Trace != nil || r.opt.Why != "" {
+				k.user = r.user[t].Has(int(a.Inst))
+				k.scope = r.inScope(a.Inst)
 			}
 			if closer {
 				oc = r.par.class(t, a.Inst, a.Point)

@@ -3,7 +3,6 @@ package extract
 import (
 	"go/token"
 	"go/types"
-	"sort"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -424,7 +423,7 @@ func (l *lowering) appendCall(c *ssa.CallCommon, dst ssa.Value) {
 	}
 	r := l.reg(dst)
 	el := dst.Type().Underlying().(*types.Slice).Elem()
-	full := surelyFull(s) && addsOne(t)
+	full := l.surelyFull(s) && addsOne(t)
 	fresh := l.newReg(nil, dst.Type())
 	l.alloc(fresh, facts.Site{Kind: facts.SiteGrow, Heap: true, Type: l.arrayOf(el), Pos: l.at})
 	l.copyLeaves(r, 0, fresh, 0, 1, -1, false)
@@ -453,21 +452,69 @@ func (l *lowering) appendCall(c *ssa.CallCommon, dst ssa.Value) {
 }
 
 // surelyFull reports whether s's length equals its capacity, as it is defined:
-// s[lo:hi:hi], make with one length, a literal.
-func surelyFull(s ssa.Value) bool {
+// s[lo:hi:hi], make with one length, a literal, or a variable captured by value
+// that was assigned once, one of those.
+func (l *lowering) surelyFull(s ssa.Value) bool {
 	switch s := s.(type) {
+	case *ssa.UnOp:
+		if fv, ok := s.X.(*ssa.FreeVar); ok && s.Op == token.MUL && l.byValue[fv] {
+			if v := assignedOnce(fv); v != nil {
+				return l.surelyFull(v)
+			}
+		}
 	case *ssa.Slice:
 		if s.Max != nil && s.High != nil {
 			return sameInt(s.Max, s.High)
 		}
-		// A literal: all of a fresh array.
-		if a, ok := s.X.(*ssa.Alloc); ok && s.Low == nil && s.High == nil && s.Max == nil {
-			return a.Comment == "slicelit"
+		// Of an array: full if it ends with the array.
+		if p, ok := s.X.Type().Underlying().(*types.Pointer); ok && s.Max == nil {
+			if a, ok := p.Elem().Underlying().(*types.Array); ok {
+				if s.High == nil {
+					return true
+				}
+				if c, ok := s.High.(*ssa.Const); ok {
+					n, ok := constInt(c)
+					return ok && n == a.Len()
+				}
+			}
 		}
 	case *ssa.MakeSlice:
 		return sameInt(s.Len, s.Cap)
 	}
 	return false
+}
+
+// assignedOnce returns the only value ever assigned to the variable that a free
+// variable is bound to, or nil.
+func assignedOnce(fv *ssa.FreeVar) ssa.Value {
+	fn := fv.Parent()
+	for i, f := range fn.FreeVars {
+		if f != fv {
+			continue
+		}
+		for _, r := range *fn.Referrers() {
+			m, ok := r.(*ssa.MakeClosure)
+			if !ok {
+				return nil
+			}
+			switch b := m.Bindings[i].(type) {
+			case *ssa.FreeVar:
+				return assignedOnce(b)
+			case *ssa.Alloc:
+				var val ssa.Value
+				for _, r := range *b.Referrers() {
+					if st, ok := r.(*ssa.Store); ok {
+						if val != nil {
+							return nil
+						}
+						val = st.Val
+					}
+				}
+				return val
+			}
+		}
+	}
+	return nil
 }
 
 // sameInt reports whether two integer values are surely equal: one SSA value,
@@ -507,5 +554,3 @@ func addsOne(t ssa.Value) bool {
 	a, ok := p.Elem().Underlying().(*types.Array)
 	return ok && a.Len() > 0
 }
-
-var _ = sort.Ints

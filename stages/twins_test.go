@@ -1,0 +1,212 @@
+package stages_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/internal/engine"
+	"github.com/bfverify/bfverify/stages"
+)
+
+// want matches an expectation on a line of a test program:
+//
+//	want: race          a real race: the line is in an open pair (soundness)
+//	want: proof STAGE   no pair of the line is open, and STAGE or an earlier one
+//	                    refutes each (precision)
+//	want: alarm "why"   a false alarm that we accept; fails when it goes away
+//
+// A line without expectation is in no open pair.
+var want = regexp.MustCompile(`// want: (race|proof|alarm)(?: (\S+))?`)
+
+// twins loads the programs of all testdata files as one module: file NAME.txtar
+// holds main packages in folders of its own.
+func twins(t *testing.T) (dir string, files map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	files = map[string]string{}
+	write := func(name, text string) {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module twins\n\ngo 1.26\n")
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no test programs", err)
+	}
+	for _, n := range names {
+		a, err := txtar.ParseFile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := strings.TrimSuffix(filepath.Base(n), ".txtar")
+		for _, f := range a.Files {
+			name := filepath.Join(base, f.Name)
+			write(name, string(f.Data))
+			files[name] = string(f.Data)
+		}
+	}
+	return dir, files
+}
+
+// outcome is what the stages said of one line.
+type outcome struct {
+	open    bool
+	deepest int // the lowest row of the pipeline that refuted a pair of the line
+}
+
+// TestTwins checks every expectation, under each policy for soundness and
+// under hybrid, the default, for precision too.
+func TestTwins(t *testing.T) {
+	dir, files := twins(t)
+	rank := map[string]int{}
+	for i, s := range stages.Pipeline {
+		rank[s.Name] = i
+	}
+	for _, policy := range []string{"hybrid", "obj", "insens"} {
+		t.Run(policy, func(t *testing.T) {
+			got := map[string]*outcome{}
+			at := func(p export.Pos) *outcome {
+				k := fmt.Sprint(p.File, ":", p.Line)
+				if got[k] == nil {
+					got[k] = &outcome{}
+				}
+				return got[k]
+			}
+			opt := stages.Options{Ctx: policy, K: 1, HK: -1, RelFile: func(s string) string {
+				r, err := filepath.Rel(dir, s)
+				if err != nil {
+					return s
+				}
+				return r
+			}}
+			opt.Trace = func(w export.WhyRow) {
+				for _, o := range []*outcome{at(w.A.Pos), at(w.B.Pos)} {
+					if s, ok := strings.CutPrefix(w.Outcome, "refuted by "); ok {
+						o.deepest = max(o.deepest, rank[s])
+					}
+				}
+			}
+			_, err := engine.Run(context.Background(), engine.Config{
+				Load: load.Config{Dir: dir, Patterns: []string{"./..."}}, Verify: opt,
+			}, func(p *load.Program, rs []export.Result) error {
+				for _, r := range rs {
+					for _, pr := range r.Pairs {
+						at(pr.A.Pos).open, at(pr.B.Pos).open = true, true
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range files {
+				for i, line := range strings.Split(text, "\n") {
+					key := fmt.Sprint(name, ":", i+1)
+					o := got[key]
+					if o == nil {
+						o = &outcome{}
+					}
+					m := want.FindStringSubmatch(line)
+					switch {
+					case m != nil && m[1] == "race":
+						if !o.open {
+							t.Errorf("%s: UNSOUND: a race is in no open pair: %s", key, strings.TrimSpace(line))
+						}
+					case policy != "hybrid":
+					case m == nil && o.open:
+						t.Errorf("%s: in an open pair, unexpectedly: %s", key, strings.TrimSpace(line))
+					case m == nil:
+					case m[1] == "alarm" && !o.open:
+						t.Errorf("%s: the false alarm is gone: remove the expectation: %s", key, strings.TrimSpace(line))
+					case m[1] == "proof" && o.open:
+						t.Errorf("%s: not proved: %s", key, strings.TrimSpace(line))
+					case m[1] == "proof" && o.deepest == 0:
+						t.Errorf("%s: no pair was refuted here: %s", key, strings.TrimSpace(line))
+					case m[1] == "proof" && o.deepest > rank[m[2]]:
+						t.Errorf("%s: refuted by %s, not by %s or earlier: %s", key, stages.Pipeline[o.deepest].Name, m[2], strings.TrimSpace(line))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestStagesOff holds that switching a stage off never loses an open pair.
+func TestStagesOff(t *testing.T) {
+	dir, _ := twins(t)
+	open := func(off string) map[string]bool {
+		got := map[string]bool{}
+		_, err := engine.Run(context.Background(), engine.Config{
+			Load:   load.Config{Dir: dir, Patterns: []string{"./..."}},
+			Verify: stages.Options{Ctx: "hybrid", K: 1, HK: -1, Off: map[string]bool{off: true}},
+		}, func(p *load.Program, rs []export.Result) error {
+			for _, r := range rs {
+				for _, pr := range r.Pairs {
+					got[fmt.Sprint(p.Path, pr.A.Pos, pr.A.Op, pr.B.Pos, pr.B.Op)] = true
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	all := open("")
+	for _, s := range stages.Pipeline[3:] {
+		without := open(s.Name)
+		if len(without) <= len(all) {
+			t.Errorf("without %s there are %d open pairs, with it %d: the programs do not need it", s.Name, len(without), len(all))
+		}
+		for k := range all {
+			if !without[k] {
+				t.Errorf("without %s the open pair %s is gone", s.Name, k)
+			}
+		}
+	}
+}
+
+// TestOrder holds Pipeline to the order that it documents.
+func TestOrder(t *testing.T) { stages.CheckOrder(t.Errorf) }
+
+// TestSameBytes holds two runs to equal results, times apart.
+func TestSameBytes(t *testing.T) {
+	dir, _ := twins(t)
+	run := func() string {
+		var b strings.Builder
+		_, err := engine.Run(context.Background(), engine.Config{
+			Load:   load.Config{Dir: dir, Patterns: []string{"./..."}},
+			Verify: stages.Options{Ctx: "hybrid", K: 1, HK: -1},
+		}, func(p *load.Program, rs []export.Result) error {
+			for _, r := range rs {
+				for i := range r.Funnel {
+					r.Funnel[i].Seconds = 0
+				}
+				fmt.Fprintf(&b, "%+v\n", r)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	a, b := run(), run()
+	if a != b {
+		t.Error("two runs differ")
+	}
+}
