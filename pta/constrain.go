@@ -9,6 +9,9 @@ import (
 func (s *solver) constrain(id InstID, f *facts.Func) {
 	in := s.insts[id]
 	node := func(r facts.Reg) uint32 { return in.Base + f.Regs[r].Node }
+	for _, c := range s.copiesOf(f) {
+		s.alias(in.Base+c.dst, in.Base+c.src)
+	}
 	for _, g := range f.Globals {
 		gl := &s.u.Globals[g.Global]
 		o := s.object(objKey{ObjGlobal, uint32(g.Global), 0, 0}, gl.Type, 0)
@@ -87,6 +90,11 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		s.on(node(g.Base), constraint{kind: consGhost, a: node(g.Dst), typ: t})
 	}
 	for _, r := range f.Reaches {
+		if s.leaves(f, r.X) == 1 && !r.Print {
+			// Nothing else defines the register.
+			s.unites = append(s.unites, [2]uint32{s.contentReach(node(r.X)), node(r.Dst)})
+			continue
+		}
 		if r.Print {
 			if s.leaves(f, r.X) > 0 {
 				b := s.printed(node(r.X))
@@ -107,6 +115,8 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			if s.leaves(f, d.X) > 0 {
 				s.copyEdge(s.printed(node(d.X))+printRead, touched, flows)
 			}
+		} else if s.leaves(f, d.X) == 1 {
+			s.alias(touched, s.contentReach(node(d.X)))
 		} else {
 			s.reachable(in, f, d.X, touched)
 		}
@@ -139,6 +149,101 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	for i := range f.Calls {
 		s.call(id, f, uint32(i))
 	}
+}
+
+// regCopy says that a leaf holds just what another one does.
+type regCopy struct{ dst, src uint32 }
+
+// copiesOf returns the variables of f that are defined by one copy of one other
+// variable and by nothing else, and so hold the same: copies, derived addresses
+// of the same cell, phis with one operand. Computed once a function.
+func (s *solver) copiesOf(f *facts.Func) []regCopy {
+	if cs, ok := s.copies[f.ID]; ok {
+		return cs
+	}
+	defs := make([]uint8, len(f.Regs)) // rows that define the register, up to 2
+	def := func(r facts.Reg) {
+		if defs[r] < 2 {
+			defs[r]++
+		}
+	}
+	for _, r := range f.Params {
+		def(r)
+	}
+	for _, r := range f.Free {
+		def(r)
+	}
+	for _, r := range f.Globals {
+		def(r.Dst)
+	}
+	for _, r := range f.FuncRef {
+		def(r.Dst)
+	}
+	for i := range f.Points {
+		if r := f.Defines(f.Points[i]); r != facts.NoReg {
+			def(r)
+		}
+	}
+	for i := range f.Mems { // several may fill one tuple
+		if m := &f.Mems[i]; !m.Write && m.Val != facts.NoReg && m.ValLeaf > 0 {
+			defs[m.Val] = 2
+		}
+	}
+	cs := []regCopy{}
+	add := func(d facts.Reg, dl int, r facts.Reg, rl, n int) {
+		if d == f.Ret || d == r || defs[d] != 1 {
+			return
+		}
+		ld, ls := s.u.Layout(f.Regs[d].Type), s.u.Layout(f.Regs[r].Type)
+		for i := range min(n, len(ld.Ptrs)-dl, len(ls.Ptrs)-rl) {
+			a, b := ls.Cells[ls.Ptrs[rl+i]].Type, ld.Cells[ld.Ptrs[dl+i]].Type
+			if !s.filters(a, b) {
+				cs = append(cs, regCopy{f.Regs[d].Node + uint32(dl+i), f.Regs[r].Node + uint32(rl+i)})
+			}
+		}
+	}
+	for _, c := range f.Copies {
+		if c.N > 0 && !c.Unsafe {
+			add(c.Dst, int(c.DstLeaf), c.Src, int(c.SrcLeaf), int(c.N))
+		}
+	}
+	for _, a := range f.Addrs {
+		if s.leaves(f, a.Base) == 1 && (a.Kind != facts.AddrField || a.Off == 0) {
+			add(a.Dst, 0, a.Base, 0, 1)
+		}
+	}
+	for _, p := range f.Phis {
+		one := facts.NoReg
+		for _, e := range p.Edges {
+			switch {
+			case e == facts.NoReg, e == p.Dst, e == one:
+			case one == facts.NoReg:
+				one = e
+			default:
+				one = p.Dst // more than one
+			}
+		}
+		if one != facts.NoReg && one != p.Dst {
+			add(p.Dst, 0, one, 0, s.leaves(f, p.Dst))
+		}
+	}
+	s.copies[f.ID] = cs
+	return cs
+}
+
+// alias makes dst, a fresh variable that nothing else defines, one with src.
+func (s *solver) alias(dst, src uint32) {
+	src = s.find(src)
+	d := s.find(dst)
+	if d == src {
+		return
+	}
+	if d != dst || s.pts[d] != nil || s.succ[d] != nil || s.fsucc[d] != nil || len(s.usucc[d]) > 0 || len(s.cons[d]) > 0 || s.reach[d] != 0 {
+		s.unites = append(s.unites, [2]uint32{src, d})
+		return
+	}
+	s.rep[dst] = src
+	s.stats.Collapsed++
 }
 
 // conversion tells how register x is converted to d: an unsafe.Pointer to
@@ -325,19 +430,30 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	} else if !withRecv && len(args) > 0 {
 		args, params = args[1:], params[1:]
 	}
+	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
 	for i, a := range args {
 		if a == facts.NoReg || i >= len(params) {
 			continue
 		}
 		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
 		for j := range n {
-			s.copyEdge(in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j), flows)
+			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
+			if inlined && !s.filters(s.decl[x], s.decl[y]) {
+				s.alias(y, x) // its only call
+			} else {
+				s.copyEdge(x, y, flows)
+			}
 		}
 	}
 	if c.Dst != facts.NoReg && callee.Ret != facts.NoReg {
 		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
 		for j := range n {
-			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j), flows)
+			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
+			if inlined && !s.filters(s.decl[x], s.decl[y]) {
+				s.alias(y, x) // its only result
+			} else {
+				s.copyEdge(x, y, flows)
+			}
 		}
 	}
 	return to

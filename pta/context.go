@@ -77,6 +77,9 @@ func (c *contexts) inline(e element, ctx CtxID) CtxID {
 	return c.intern(append([]element{e}, seq...), min(n+1, maxInline))
 }
 
+// full reports whether ctx may stand for several call sites of inlined calls.
+func (c *contexts) full(ctx CtxID) bool { return len(c.seqs[ctx]) >= maxInline }
+
 // heap returns the heap context of an object allocated in ctx.
 func (c *contexts) heap(ctx CtxID, hk int) CtxID {
 	seq := c.seqs[ctx]

@@ -169,6 +169,7 @@ type solver struct {
 	fresh              []InstID // instances whose constraints are not added yet
 	stats              Stats
 	fits               map[viewKey]bool
+	copies             map[facts.FuncID][]regCopy
 	prints             map[uint32]uint32
 	news               map[newKey]int
 }
@@ -277,7 +278,7 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
 		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
-		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, prints: map[uint32]uint32{},
+		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0) // node 0 is unused
@@ -841,8 +842,10 @@ func (s *solver) typedEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) {
 }
 
 // needsFilter reports whether dst may refuse something that src holds.
-func (s *solver) needsFilter(src, dst uint32) bool {
-	a, b := s.typ[src], s.typ[dst]
+func (s *solver) needsFilter(src, dst uint32) bool { return s.filters(s.typ[src], s.typ[dst]) }
+
+// filters reports whether type b may refuse what type a holds.
+func (s *solver) filters(a, b facts.TypeID) bool {
 	if b == 0 || a == b {
 		return false
 	}
