@@ -623,20 +623,23 @@ func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
 	if !cell.Ptr {
 		return
 	}
-	k := havocKey{s.find(c.a), cell.Type}
+	from := s.find(c.a)
 	ty := &s.u.Types[cell.Type]
 	if c.off == 1 && ty.Kind == facts.Interface && len(ty.Methods) == 0 {
-		if s.find(p) != k.node {
+		if s.find(p) != from {
 			o := s.obj[p] // reaches c.a, and is reached from it
-			s.unites = append(s.unites, [2]uint32{k.node, p}, [2]uint32{k.node, s.objectReach(o)})
+			s.unites = append(s.unites, [2]uint32{from, p}, [2]uint32{from, s.objectReach(o)})
 		}
 		return
 	}
-	m, ok := s.havoc[k]
+	if s.havoc[from] == nil {
+		s.havoc[from] = map[facts.TypeID]uint32{}
+	}
+	m, ok := s.havoc[from][cell.Type]
 	if !ok {
 		m = s.node(cell.Type)
-		s.havoc[k] = m
-		s.copyEdge(k.node, m, flows)
+		s.havoc[from][cell.Type] = m
+		s.copyEdge(from, m, flows)
 	}
 	if c.off == 0 {
 		s.copyEdge(m, p, flows)

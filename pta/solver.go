@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 
 	"github.com/bfverify/bfverify/facts"
 )
@@ -160,7 +162,7 @@ type solver struct {
 	elemFn             []facts.FuncID // the function an element belongs to
 	edgeSet            map[edgeKey]bool
 	thisSet            map[thisKey]bool
-	havoc              map[havocKey]uint32
+	havoc              map[uint32]map[facts.TypeID]uint32 // by node and type: what the node holds and fits the type
 	newEdges           int
 	collapseAt         int
 	steps              int
@@ -238,12 +240,6 @@ type reachJob struct {
 	node uint32
 }
 
-// havocKey names the variable that holds what node holds and fits type typ.
-type havocKey struct {
-	node uint32
-	typ  facts.TypeID
-}
-
 // newKey names a New row; at most maxNew objects of one row and context are
 // told apart from those that other contexts make.
 type newKey struct {
@@ -276,7 +272,7 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[havocKey]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[facts.TypeID]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -1454,6 +1450,18 @@ func (s *solver) merge(v, w uint32) {
 	delete(s.usucc, w)
 	s.cons[v] = append(s.cons[v], s.cons[w]...)
 	s.cons[w] = nil
+	if hv, hw := s.havoc[v], s.havoc[w]; hv == nil && hw != nil {
+		s.havoc[v] = hw
+	} else if hw != nil {
+		for _, t := range slices.Sorted(maps.Keys(hw)) {
+			if m, ok := hv[t]; ok {
+				s.unites = append(s.unites, [2]uint32{m, hw[t]})
+			} else {
+				hv[t] = hw[t]
+			}
+		}
+	}
+	delete(s.havoc, w)
 	if a, b := s.reach[v], s.reach[w]; a == 0 {
 		s.reach[v] = b
 	} else if b != 0 {
