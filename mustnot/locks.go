@@ -108,13 +108,23 @@ func (s Set) equal(t Set) bool { return slices.Equal(s, t) }
 type Locks struct {
 	v   *stage.View
 	rel map[pta.InstID]bool // instances that lock or unlock, or call one that does
-	// releases: what an instance may release without having acquired it, as cells
-	releases map[pta.InstID]*pta.Set
+	// index numbers the cells that anything may release; near caches, for a
+	// register, which of them lie in the objects that it points to.
+	index map[uint32]int
+	near  map[regKey]stage.Bits
+	// releases: what an instance may release without having acquired it
+	releases map[pta.InstID]stage.Bits
 	acquires map[pta.InstID]Set // what its returns surely hold, started with nothing
 	entry    map[pta.InstID]Set
 	roots    map[facts.FuncID][]root
 	blocks   map[pta.InstID][]*Set
 	bad      map[uint32]string // cells that are no guards, and why
+}
+
+// regKey is a register of an instance.
+type regKey struct {
+	n pta.InstID
+	r facts.Reg
 }
 
 // root is the normal form of an address: a register and a distance.
@@ -127,7 +137,7 @@ type root struct {
 // a plain store may overwrite.
 func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 	l := &Locks{
-		v: v, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]*pta.Set{}, acquires: map[pta.InstID]Set{},
+		v: v, rel: map[pta.InstID]bool{}, index: map[uint32]int{}, near: map[regKey]stage.Bits{}, releases: map[pta.InstID]stage.Bits{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}, bad: map[uint32]string{},
 	}
 	l.solve()
@@ -200,28 +210,45 @@ func (l *Locks) oneObject(c uint32) bool {
 	return ob.Type != 0 && !ob.Untyped && l.v.Res.Cell(o, off).Array == 0 && l.v.OnceObject(o)
 }
 
-// mayBe reports whether a name may be one of the cells.
-func (l *Locks) mayBe(n pta.InstID, name Name, cells *pta.Set) bool {
+// mayBe reports whether a name may be one of the numbered cells.
+func (l *Locks) mayBe(n pta.InstID, name Name, cells stage.Bits) bool {
 	if name.Object {
-		return cells.Has(name.Cell)
+		i, ok := l.index[name.Cell]
+		return ok && cells.Has(i)
 	}
-	// The cells that the name's address may be: those of its root's objects at
-	// the distance; any cell of those objects is the safe answer.
-	hit := false
-	l.v.Res.PointsTo(n, name.Reg, 0).Each(func(c uint32) {
-		if hit {
-			return
-		}
+	return l.nearOf(n, name.Reg).Meets(cells)
+}
+
+// nearOf returns the numbered cells in the objects that a register points to:
+// the safe answer to which of them a name with that root may be.
+func (l *Locks) nearOf(n pta.InstID, r facts.Reg) stage.Bits {
+	k := regKey{n, r}
+	if b, ok := l.near[k]; ok {
+		return b
+	}
+	b := stage.NewBits(len(l.index))
+	l.v.Res.PointsTo(n, r, 0).Each(func(c uint32) {
 		o, _ := l.v.Res.Object(c)
 		ob := &l.v.Res.Objs[o]
 		for i := range ob.N {
-			if cells.Has(ob.Node + i) {
-				hit = true
-				return
+			if k, ok := l.index[ob.Node+i]; ok {
+				b.Add(k)
 			}
 		}
 	})
-	return hit
+	l.near[k] = b
+	return b
+}
+
+// cellsOf returns the numbered cells that a register points to.
+func (l *Locks) cellsOf(n pta.InstID, r facts.Reg) stage.Bits {
+	b := stage.NewBits(len(l.index))
+	l.v.Res.PointsTo(n, r, 0).Each(func(c uint32) {
+		if k, ok := l.index[c]; ok {
+			b.Add(k)
+		}
+	})
+	return b
 }
 
 func (l *Locks) solve() {
@@ -243,6 +270,13 @@ func (l *Locks) solve() {
 			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
 				mark(pta.InstID(i))
 			}
+			if y.Op == facts.SyncRelease {
+				v.Res.PointsTo(pta.InstID(i), y.Obj, 0).Each(func(c uint32) {
+					if _, ok := l.index[c]; !ok {
+						l.index[c] = len(l.index)
+					}
+				})
+			}
 		}
 	}
 	for len(todo) > 0 {
@@ -258,18 +292,8 @@ func (l *Locks) solve() {
 	// releases and no acquires, and go on until nothing changes. Acquires that
 	// rest on a callee's grow in the rounds after its own are known.
 	slices.Sort(list)
-	for _, n := range list {
-		l.releases[n] = &pta.Set{}
-	}
 	// Releases first, without any credit for acquires of callees: the largest.
-	for changed := true; changed; {
-		changed = false
-		for _, n := range list {
-			if l.summarise(n, false) {
-				changed = true
-			}
-		}
-	}
+	l.findReleases(list)
 	// Now acquires, bottom-up in rounds; each round's releases are recomputed
 	// from scratch with the acquires known so far, which can only remove some.
 	for range 6 {
@@ -290,22 +314,32 @@ func (l *Locks) solve() {
 		if !changed {
 			break
 		}
-		l.shrinkReleases(list)
+		l.findReleases(list)
 	}
 	l.enter()
 }
 
-// shrinkReleases recomputes the releases with the present acquires, as a
-// smallest solution from nothing.
-func (l *Locks) shrinkReleases(list []pta.InstID) {
+// findReleases computes the releases with the present acquires, as a smallest
+// solution from nothing.
+func (l *Locks) findReleases(list []pta.InstID) {
+	queued := make(map[pta.InstID]bool, len(list))
+	work := append([]pta.InstID(nil), list...)
 	for _, n := range list {
-		l.releases[n] = &pta.Set{}
+		l.releases[n] = stage.NewBits(len(l.index))
+		queued[n] = true
 	}
-	for changed := true; changed; {
-		changed = false
-		for _, n := range list {
-			if l.summarise(n, true) {
-				changed = true
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		queued[n] = false
+		if !l.summarise(n) {
+			continue
+		}
+		// Its callers see more, and so does n itself if it is one of them.
+		for _, c := range l.v.In(n) {
+			if !stage.IsSpawn(c.Kind) && l.rel[c.Inst] && !queued[c.Inst] {
+				queued[c.Inst] = true
+				work = append(work, c.Inst)
 			}
 		}
 	}
@@ -313,7 +347,7 @@ func (l *Locks) shrinkReleases(list []pta.InstID) {
 
 // summarise adds to n's releases what its points may release unbalanced, and
 // reports whether they grew.
-func (l *Locks) summarise(n pta.InstID, _ bool) bool {
+func (l *Locks) summarise(n pta.InstID) bool {
 	f := l.v.Res.Func(n)
 	in := l.flow(n, nil)
 	grew := false
@@ -323,20 +357,14 @@ func (l *Locks) summarise(n pta.InstID, _ bool) bool {
 		case facts.OpSync:
 			y := &f.Syncs[pt.Row]
 			if y.Op == facts.SyncRelease && !l.holds(n, f, s, y.Obj) {
-				l.v.Res.PointsTo(n, y.Obj, 0).Each(func(c uint32) {
-					if l.releases[n].Add(c) {
-						grew = true
-					}
-				})
+				grew = l.releases[n].Or(l.cellsOf(n, y.Obj)) || grew
 			}
 		case facts.OpCall, facts.OpAny:
 			l.callees(n, p, func(e pta.Edge) {
 				if r := l.releases[e.Callee]; r != nil && !stage.IsSpawn(e.Kind) {
-					l.unbalanced(n, f, p, e, s, func(c uint32) {
-						if l.releases[n].Add(c) {
-							grew = true
-						}
-					})
+					if l.unbalanced(n, f, e, s) {
+						grew = l.releases[n].Or(r) || grew
+					}
 				}
 			})
 		}
@@ -344,15 +372,12 @@ func (l *Locks) summarise(n pta.InstID, _ bool) bool {
 	return grew
 }
 
-// unbalanced calls add with the cells that the callee of e may release and
-// that n does not surely hold by itself: for a callee that releases exactly
-// its parameter (Unlock itself, and helpers around it), what n passes.
-func (l *Locks) unbalanced(n pta.InstID, f *facts.Func, p uint32, e pta.Edge, s Set, add func(uint32)) {
-	r := l.releases[e.Callee]
-	if arg, ok := l.releasedParam(f, e); ok && l.holds(n, f, s, arg) {
-		return
-	}
-	r.Each(add)
+// unbalanced reports whether the callee of e may release what n does not surely
+// hold by itself. A callee that releases exactly its parameter (Unlock itself)
+// releases what n passes.
+func (l *Locks) unbalanced(n pta.InstID, f *facts.Func, e pta.Edge, s Set) bool {
+	arg, ok := l.releasedParam(f, e)
+	return !ok || !l.holds(n, f, s, arg)
 }
 
 // releasedParam returns the argument whose target a callee releases, if the
@@ -419,7 +444,10 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 				s = s.with(name)
 			}
 		case facts.SyncRelease: // (L3)
-			set := l.v.Res.PointsTo(n, y.Obj, 0)
+			if len(s) == 0 {
+				break
+			}
+			set := l.cellsOf(n, y.Obj)
 			s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
 			panics = s
 		}
@@ -435,7 +463,7 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 				gained, first = nil, false
 				return
 			}
-			if r := l.releases[e.Callee]; r.Len() > 0 {
+			if r := l.releases[e.Callee]; len(s) > 0 && !r.Empty() {
 				s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, r) })
 			}
 			var g Set

@@ -79,6 +79,9 @@ func newAfter(v *stage.View, t int, signals []spot) *after {
 			for _, p := range v.PointsOf(c.Inst, c.Kind, c.Row) {
 				push(spot{c.Inst, p})
 			}
+			if c.Kind == pta.EdgeAny {
+				fill(s.Inst)
+			}
 		}
 	}
 	return a

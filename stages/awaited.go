@@ -30,6 +30,8 @@ const (
 //	     receives have taken the value of every send
 //	(S4) receive, unbuffered: as (S3) with the roles exchanged: a send completes
 //	     after its receive has begun
+//	     Reflection, and code that is not modelled, may do any of the three to
+//	     any channel that it gets hold of, without limit
 //	(S5) once: Need is 1
 //	(S6) wait: a join (waitgroup.go) waited for by a goroutine of another thread
 //	     than the owner, started by the owner alone where no start of a joined
@@ -80,6 +82,7 @@ type bodyKey struct {
 // chanOps are the operations that may touch one channel.
 type chanOps struct {
 	sends, recvs, closes []spot
+	wild                 bool // reflection may do anything to it
 }
 
 func newAwaited(v *stage.View, ov *overwritten, joins []join) *awaited {
@@ -107,12 +110,22 @@ func (a *awaited) findSignals(ov *overwritten, joins []join) {
 	for i := 1; i < len(v.Res.Insts); i++ {
 		id := pta.InstID(i)
 		f := v.Res.Func(id)
-		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
+		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects)+len(f.Deeps) == 0 {
 			continue
 		}
 		for p, pt := range f.Points {
 			sp := spot{id, uint32(p)}
 			switch pt.Op {
+			case facts.OpDeep:
+				if f.Pkg != "reflect" && !f.Deeps[pt.Row].Write {
+					continue
+				}
+				v.Res.Deep(id, pt.Row).Each(func(c uint32) {
+					o, _ := v.Res.Object(c)
+					if k, ok := v.Res.SiteKind(o); ok && k == facts.SiteChan {
+						at(v.Res.Objs[o].Node).wild = true
+					}
+				})
 			case facts.OpSync:
 				y := &f.Syncs[pt.Row]
 				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
@@ -148,6 +161,9 @@ func (a *awaited) findSignals(ov *overwritten, joins []join) {
 			continue
 		}
 		o := ops[c]
+		if o.wild {
+			continue
+		}
 		if len(o.closes) > 0 {
 			if s, ok := a.senders(signalClose, c, o.closes, false); ok && len(s.Senders) == 1 { // (S2)
 				s.Need = 1

@@ -31,6 +31,11 @@ var want = regexp.MustCompile(`// want: (race|proof|alarm)(?: (\S+))?`)
 // holds main packages in folders of its own.
 func twins(t *testing.T) (dir string, files map[string]string) {
 	t.Helper()
+	return unpack(t, "testdata/*.txtar")
+}
+
+func unpack(t *testing.T, pattern string) (dir string, files map[string]string) {
+	t.Helper()
 	dir = t.TempDir()
 	files = map[string]string{}
 	write := func(name, text string) {
@@ -43,7 +48,7 @@ func twins(t *testing.T) (dir string, files map[string]string) {
 		}
 	}
 	write("go.mod", "module twins\n\ngo 1.26\n")
-	names, err := filepath.Glob("testdata/*.txtar")
+	names, err := filepath.Glob(pattern)
 	if err != nil || len(names) == 0 {
 		t.Fatal("no test programs", err)
 	}
@@ -142,6 +147,25 @@ func TestTwins(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRacy holds that no program of testdata/racy, all of which race, is proved
+// under any policy.
+func TestRacy(t *testing.T) {
+	dir, _ := unpack(t, "testdata/racy/*.txtar")
+	for _, policy := range []string{"insens", "obj", "hybrid"} {
+		_, err := engine.Run(context.Background(), engine.Config{
+			Load: load.Config{Dir: dir, Patterns: []string{"./..."}}, Verify: stages.Options{Ctx: policy, K: 1, HK: -1},
+		}, func(p *load.Program, rs []export.Result) error {
+			if rs[0].Verdict != export.Open {
+				t.Errorf("UNSOUND: %s, which races, is %s under %s", p.Path, rs[0].Verdict, policy)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -364,8 +364,10 @@ func (l *lowering) builtin(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "ssa:deferstack":
 		l.result(dst)
 	case "Slice", "SliceData", "Add":
+		l.point(facts.OpNop, 0, facts.MayPanic)
 		l.copyUnsafe(dst, args[0])
 	case "String":
+		l.point(facts.OpNop, 0, facts.MayPanic)
 		l.assume("unsafe", "unsafe.String: the bytes are not written after the string is made")
 		l.result(dst)
 	case "StringData":

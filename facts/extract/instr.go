@@ -12,6 +12,12 @@ import (
 
 // instr lowers one instruction.
 func (l *lowering) instr(blk *ssa.BasicBlock, j int, in ssa.Instruction) {
+	switch in.(type) {
+	case *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeMap, *ssa.Index, *ssa.Lookup, *ssa.Slice, *ssa.SliceToArrayPointer, *ssa.MultiConvert, *ssa.Next:
+		// These may panic before they do anything else; the rows below carry
+		// their own flags where they have points.
+		l.point(facts.OpNop, 0, facts.MayPanic)
+	}
 	switch in := in.(type) {
 	case *ssa.DebugRef:
 	case *ssa.Jump, *ssa.If:
@@ -328,9 +334,42 @@ var ariths = map[token.Token]facts.ArithOp{
 
 func (l *lowering) binop(in *ssa.BinOp) {
 	l.arith(in, ariths[in.Op], in.X, in.Y)
-	if in.Op == token.QUO || in.Op == token.REM {
+	if mayPanicBinOp(in) {
 		l.point(facts.OpNop, 0, facts.MayPanic)
 	}
+}
+
+// mayPanicBinOp reports whether an operator may panic: division, a shift by a
+// count that may be negative, a comparison in which interfaces may hold values
+// that do not compare.
+func mayPanicBinOp(in *ssa.BinOp) bool {
+	switch in.Op {
+	case token.QUO, token.REM:
+		return true
+	case token.SHL, token.SHR:
+		b, ok := in.Y.Type().Underlying().(*types.Basic)
+		_, constant := in.Y.(*ssa.Const)
+		return !constant && (!ok || b.Info()&types.IsUnsigned == 0)
+	case token.EQL, token.NEQ:
+		return holdsInterface(in.X.Type()) || holdsInterface(in.Y.Type())
+	}
+	return false
+}
+
+func holdsInterface(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		return true
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if holdsInterface(u.Field(i).Type()) {
+				return true
+			}
+		}
+	case *types.Array:
+		return holdsInterface(u.Elem())
+	}
+	return false
 }
 
 func (l *lowering) arith(v ssa.Value, op facts.ArithOp, x, y ssa.Value) {

@@ -9,14 +9,19 @@
 package iter
 
 func bfMaybe() bool
+func bfGoexit()
 
 //bf:inline
 func bf_Pull[V any](seq Seq[V]) (next func() (V, bool), stop func()) {
 	var state int
 	next = func() (v1 V, ok1 bool) {
+		defer func() { recover() }()
 		state++
 		seq(func(v V) bool {
 			v1, ok1 = v, true
+			if bfMaybe() {
+				bfGoexit() // suspended here
+			}
 			return bfMaybe()
 		})
 		return v1, ok1
@@ -34,9 +39,13 @@ func bf_Pull[V any](seq Seq[V]) (next func() (V, bool), stop func()) {
 func bf_Pull2[K, V any](seq Seq2[K, V]) (next func() (K, V, bool), stop func()) {
 	var state int
 	next = func() (k1 K, v1 V, ok1 bool) {
+		defer func() { recover() }()
 		state++
 		seq(func(k K, v V) bool {
 			k1, v1, ok1 = k, v, true
+			if bfMaybe() {
+				bfGoexit() // suspended here
+			}
 			return bfMaybe()
 		})
 		return k1, v1, ok1

@@ -375,9 +375,9 @@ func (v Value) bf_TrySend(x Value) bool {
 	return bfMaybe()
 }
 
-func (v Value) bf_Close() {
-	bfUnknown("reflect.Value.Close: which channel it closes is not known")
-}
+// Close is an access to the channel like the others: the stages take any access
+// of this package to a channel for a send, a receive and a close.
+func (v Value) bf_Close() { v.bfx_write() }
 
 func (v Value) bf_Set(x Value) {
 	x.bfx_read()

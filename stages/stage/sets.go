@@ -40,6 +40,16 @@ func (b Bits) Or(c Bits) bool {
 	return any
 }
 
+// Meets reports whether b and c have an element in common.
+func (b Bits) Meets(c Bits) bool {
+	for i := range b {
+		if b[i]&c[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Clone returns a copy.
 func (b Bits) Clone() Bits { return append(Bits(nil), b...) }
 
