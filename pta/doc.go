@@ -1,0 +1,161 @@
+// Package pta computes what every variable of a Go program may point to, and
+// the call graph with it.
+//
+// # Classification
+//
+// Whole-program, inclusion-based (Andersen), flow-insensitive over the
+// registers of SSA form (so that local variables whose address is not taken are
+// told apart by their definitions), field-sensitive, with type filters, an
+// on-the-fly call graph and a choice of context policies:
+//
+//	insens  one context
+//	obj     object sensitivity (Milanova, Rountev, Ryder: Parameterized object
+//	        sensitivity for points-to analysis for Java, TOSEM 14(1), 2005): a
+//	        method's context is its receiver's abstract object, a closure's the
+//	        closure object; plain functions have the empty context, as static
+//	        methods have in section 3 of Naik and Aiken, Conditional must not
+//	        aliasing for static race detection, POPL 2007
+//	hybrid  obj, and a plain function, or a method with a value receiver, gets
+//	        its call site in front of its caller's context (Kastrinis and
+//	        Smaragdakis: Hybrid context-sensitivity for points-to analysis,
+//	        PLDI 2013): Go makes objects in NewT functions, which obj merges
+//
+// A context is a sequence of call and allocation sites, cut to Config.K; that of
+// a method is the receiver object whole, site and heap context. An object's
+// heap context is its maker's context cut to Config.HK. Functions with FnInline
+// (small models) have one copy a call site under every policy. After the
+// analysis contexts are labels without meaning.
+//
+// # What may be believed
+//
+// If a run of the program has a register of some function hold the address of
+// a variable, then PointsTo of that register, in some instance of the function,
+// has the cell of that variable; the same for the content of cells. If a run
+// calls g from a row of f, there is such an Edge between instances of f and g.
+// Both hold for the program as its facts show it, with models in place of what
+// they model, and under these assumptions, which concern package unsafe:
+//
+//	(U1) a conversion of an unsafe.Pointer follows rule (1) of package unsafe:
+//	     the target is no larger than the rest of the object and has pointers
+//	     just where the object has (plausible)
+//	(U2) an unsafe.Pointer that was passed or kept is converted back to a type
+//	     that starts where it points; bytes may be viewed as numbers (opaque)
+//	(U3) an address computed by arithmetic in an object leads to a cell of the
+//	     type that it is then converted to (arithmetic)
+//
+// Results are deterministic: equal inputs give equal numbers and sets. More
+// context (obj after insens, a larger K) gives no pair that less context does
+// not give, contexts projected away, but for the widening (N) below.
+//
+// # Terms
+//
+//	object    an allocation site with a heap context, a global, a function as a
+//	          value, a ghost (a hidden cell that a model hangs on an object), an
+//	          object that a model makes of a type found at run time (ObjNew), or
+//	          ObjArith, which is none: an address somewhere in an object
+//	cell      a leaf of an object's flattened type; elements of one array share
+//	          their cells. Points-to sets hold cells
+//	variable  a pointer-like leaf of a register in an instance
+//	node      a cell or a variable: what has a points-to set
+//	instance  a function in a context
+//	box       the object that an interface value points to: its dynamic type and
+//	          payload. Nobody writes a box after it is made
+//	raw       a cell that is no box, as element of an interface: reflection has
+//	          made an interface of a pointer to it, or of what it holds
+//
+// # Filters
+//
+// A node holds only what its type allows, as if each flow checked it:
+//
+//	(F1) a pointer, slice, map or channel holds cells at which its target's
+//	     shape starts: the underlying type one level deep, tags ignored. An
+//	     array's shape is its element's, since slices, pointers to arrays and
+//	     pointers to elements share cells. The first field starts where its
+//	     struct does
+//	(F2) an interface holds boxes whose dynamic type implements it, and raw
+//	     cells at which a type starts that does, itself or through a pointer
+//	(F3) a function value holds functions and closures
+//	(F4) an object that was viewed at a foreign type fits where that type and
+//	     its parts do; what filters refused before is offered again
+//
+// A load or store through a pointer acts on those cells in its set that F1
+// admits for the pointer's declared type, also where nodes were merged.
+//
+// # Rules, by construct
+//
+// Variables, new, composite literals: an object a site and heap context.
+// Copies, conversions, phis, extraction of results: inclusion, leaf by leaf; a
+// variable that is a copy of one other is that variable.
+//
+// Fields and elements: &x.f is the cell Off further in the same object; &a[i]
+// and s[i:j] are the cell itself. Loads and stores of structs move all leaves.
+//
+// Interfaces: x.(T) gives the payload of boxes of type T; x.(I) gives the boxes
+// that implement I; an interface call looks the method up in the box's dynamic
+// type and hands over its payload, pointer receivers one object at a time, so
+// that each gets its context.
+//
+// Closures: an object whose cells are the bindings, which flow into the free
+// variables of the instance that a call of the closure reaches. Extraction has
+// bound by value what nobody assigns later. Method values and expressions are
+// closures over wrappers, and functions.
+//
+// Calls: arguments flow to parameters, results to the register. A static call
+// of a pointer method under obj or hybrid is made once a receiver object; if
+// none ever comes (a nil receiver), under the plain rule at the end. A call of
+// a function value ignores functions of another number of parameters. go and
+// defer differ in the kind of edge alone; panics and recover are rows made by
+// extraction.
+//
+// Slices: append yields a new array and, if elements may fit in place, the old
+// one; extraction knows surely full slices. Maps have cells header, key and
+// value, channels buf; range over a map is a load from its cells. Strings hold
+// no pointers.
+//
+// Generics: instances are separate functions. Globals are objects.
+//
+// Ghosts (sync.Pool, sync.Map, atomic.Value): the hidden cell of the object.
+//
+// # Reflection and everything that is reachable
+//
+// Models of reflect, encoding/json and the like say that a point reads, writes
+// or yields all that is reachable from x. The variable of an object holds all
+// its cells and what the variables of the objects that its cells point to hold
+// (objectReach), that of a node the same of what the node points to
+// (contentReach). They are made once for all that asks.
+//
+//	(R1) bfReach gives contentReach(x): raw cells and boxes
+//	(R2) a deep write stores, into each pointer-like cell that is reachable,
+//	     whatever is reachable and fits: through one variable a type. For a cell
+//	     p of type t that is reachable itself, p and the variable of t hold the
+//	     same, and are made one node; for the empty interface that is the reach
+//	     variable itself. Boxes and bindings are not written
+//	(R3) bfStore(p, x) stores what x reaches into all cells of the objects that
+//	     p directly points to, as far as it fits
+//	(R4) an interface call or assertion on a raw cell: methods of the types that
+//	     start there are called with a pointer to it; for concrete T, a pointer
+//	     to the cell, or what it holds
+//	(R5) printing (P1-P4 in constrain.go) follows pointers from operands only
+//	(N)  bfNew makes objects of all types that its operand may stand for, told
+//	     apart by context for the first 64 of a row, then shared by all contexts
+//
+// # Unsafe
+//
+// A conversion of the address of something, made in one function, views the
+// object at the new type if that is plausible (U1): the object becomes Untyped.
+// Its cells stay as they are for accesses through pointers of types that they
+// have. Another access touches the cells whose bytes it overlaps, all of them
+// where an array or a derived address makes that unclear; what is loaded or
+// stored so is viewed at the other type in turn. An interface viewed as its
+// words gives what the box holds, if that is a pointer. Only such conversions
+// mark objects: a pointer that is kept or passed as an unsafe.Pointer does not
+// (U2), and arithmetic gives an ObjArith (U3).
+//
+// # Solver
+//
+// Difference propagation over a heap of nodes in topological order of the copy
+// edges; cycles of unfiltered edges collapse from time to time. Sets are sorted
+// arrays up to 16 elements, then sorted chunks of 512 that sets share until one
+// of them changes; cells are numbered apart from variables, so that chunks are
+// dense. Filters work on whole sets. There is no recursion over the program.
+package pta
