@@ -138,7 +138,7 @@ func (u *Universe) flatten(l *Layout, t TypeID, path string, off int64, array ui
 	}
 	k := u.ShapeOf(t)
 	c := &l.Cells[first]
-	if ty.Kind != Array {
+	if ty.Kind != Array || ty.Named {
 		c.Types = append(c.Types, t)
 	}
 	for _, have := range c.Keys {

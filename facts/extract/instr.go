@@ -391,6 +391,9 @@ func (l *lowering) convert(v ssa.Value, x ssa.Value) {
 	case toBasic && tb.Kind() == types.UnsafePointer && fromBasic && fb.Kind() == types.Uintptr:
 		l.fromUintptr(r, x)
 	case fromBasic && fb.Kind() == types.UnsafePointer && !toBasic:
+		if !l.f.Is(facts.FnModel) {
+			l.assume("unsafe", "a pointer converted through unsafe.Pointer views memory as rule (1) of package unsafe allows")
+		}
 		l.copyUnsafe(v, x)
 	case l.leaves(v.Type()) == 1 && l.leaves(x.Type()) == 1:
 		l.copyAll(v, x, 0)
