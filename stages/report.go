@@ -23,6 +23,7 @@ type report struct {
 	r     *run
 	pairs map[string]*export.Pair // by both positions and the location
 	byLoc map[string]*place
+	more  int // in scope, not listed one by one
 	out   int // pairs out of scope, counted by instances and threads
 	paths map[pathKey][]step
 	rows  []export.WhyRow
@@ -59,11 +60,22 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 		rp.out += int(n)
 		return
 	}
-	for _, x := range p.A.Members {
-		for _, y := range p.B.Members {
-			rp.add(p, x, y)
+	// All pairs where they are few; else as many as show every access once.
+	if n <= 4*maxPairs {
+		for _, x := range p.A.Members {
+			for _, y := range p.B.Members {
+				rp.add(p, x, y)
+			}
 		}
+		return
 	}
+	for _, x := range p.A.Members {
+		rp.add(p, x, p.B.Members[0])
+	}
+	for _, y := range p.B.Members {
+		rp.add(p, p.A.Members[0], y)
+	}
+	rp.more += int(n) - len(p.A.Members) - len(p.B.Members)
 }
 
 // maxWhy bounds the pairs listed for -why.
@@ -557,6 +569,7 @@ func (rp *report) finish(out *export.Result) {
 			out.Pairs = append(out.Pairs, *p)
 		}
 	}
+	out.Open += rp.more
 	out.OutOfScope = rp.out
 	out.Why = rp.rows
 	out.Assumptions = rp.r.assumptions()

@@ -375,8 +375,62 @@ func (r *run) madeInScope(o pta.ObjID) bool {
 	return m
 }
 
+// outOfScope reports whether no pair of a cell can be in scope: no access lies
+// in a package in scope and none of those made the object. Such pairs are
+// counted as they leave escaping and looked at no further.
+func (r *run) outOfScope(cell uint32) bool {
+	obj, _ := r.v.Res.Object(cell)
+	if r.madeInScope(obj) {
+		return false
+	}
+	for _, id := range r.w.ByCell[cell] {
+		if r.inScope(r.w.Accesses[id].Inst) {
+			return false
+		}
+	}
+	return true
+}
+
+// countOnly counts the pairs of a cell that is out of scope.
+func (r *run) countOnly(cell uint32, rep *report, tuples, pairs []int64) {
+	var all, writes, atomics int64
+	for _, id := range r.w.ByCell[cell] {
+		a := &r.w.Accesses[id]
+		if r.under != nil && !r.under.Has(int(a.Inst)) {
+			continue
+		}
+		n := int64(len(r.v.ThreadsOf(a.Inst)))
+		all += n
+		if a.Write {
+			writes += n
+			if a.Atomic {
+				atomics += n
+			}
+		}
+	}
+	n := writes*(writes+1)/2 + writes*(all-writes) - atomics*(atomics+1)/2
+	if n <= 0 {
+		return
+	}
+	obj, _ := r.v.Res.Object(cell)
+	last := len(Pipeline)
+	if !r.esc.Has(int(obj)) && !r.opt.Off["escaping"] || r.oneGoroutine(cell) && !r.opt.Off["parallel"] {
+		last = 3
+	} else {
+		rep.out += int(n)
+	}
+	for k := 1; k < last; k++ {
+		tuples[k] += n
+		pairs[k] += n
+	}
+}
+
 // cell runs the pipeline on the pairs of one cell.
 func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
+	if r.outOfScope(cell) {
+		r.countOnly(cell, rep, tuples, pairs)
+		return
+	}
 	classes := r.classes(cell)
 	if len(classes) == 0 {
 		return
