@@ -100,30 +100,52 @@ func (r *running) solve() {
 	for t := 1; t < nt; t++ {
 		starts[v.Threads[t].Spawner] = append(starts[v.Threads[t].Spawner], t)
 	}
+	owns := make([]bool, nt)
+	for j := range r.joins {
+		owns[r.joins[j].Owner] = true
+	}
+	var common *summaries // of all threads that own no join: they differ in nothing
 	for t := range v.Threads {
 		if v.Threads[t].Desc.Empty() {
 			continue // starts nothing: (R1) holds throughout
 		}
-		r.solveThread(t, starts)
+		var s *summaries
+		if owns[t] {
+			s = r.summaries(t, v.Threads[t].Reach, starts)
+		} else {
+			if common == nil {
+				common = r.summaries(t, v.Live, starts)
+			}
+			s = common
+		}
+		r.rel[t], r.any[t], r.sum[t] = s.rel, s.any, s.sum
+		r.solveThread(t)
 	}
 }
 
-// solveThread computes the summaries bottom-up to a fixed point and the entry
-// states top-down.
-func (r *running) solveThread(t int, starts map[pta.InstID][]int) {
-	v, th := r.v, &r.v.Threads[t]
+// summaries are the effects of the instances that start or wait, or call one
+// that does.
+type summaries struct {
+	rel stage.Bits
+	any map[pta.InstID]stage.Bits
+	sum map[pta.InstID]*effect
+}
+
+// summaries computes the effects of the instances in within on behalf of
+// thread t, bottom-up to a fixed point.
+func (r *running) summaries(t int, within stage.Bits, starts map[pta.InstID][]int) *summaries {
+	v := r.v
 	rel := stage.NewBits(len(v.Res.Insts))
 	any := map[pta.InstID]stage.Bits{}
-	var todo []pta.InstID
+	var todo, list []pta.InstID
 	mark := func(n pta.InstID) {
-		if th.Reach.Has(int(n)) && rel.Add(int(n)) {
+		if within.Has(int(n)) && rel.Add(int(n)) {
 			todo = append(todo, n)
 		}
 	}
-	var list []pta.InstID
 	for n := range v.Res.Insts {
 		id := pta.InstID(n)
-		if !th.Reach.Has(n) || v.Res.Func(id) == nil {
+		if !within.Has(n) || v.Res.Func(id) == nil {
 			continue
 		}
 		if len(starts[id]) > 0 || r.waits(t, id) {
@@ -140,7 +162,6 @@ func (r *running) solveThread(t int, starts map[pta.InstID][]int) {
 			}
 		}
 	}
-	r.rel[t] = rel
 	for _, n := range list {
 		b := stage.NewBits(r.n)
 		for _, c := range starts[n] {
@@ -148,36 +169,59 @@ func (r *running) solveThread(t int, starts map[pta.InstID][]int) {
 		}
 		any[n] = b
 	}
-	for changed := true; changed; {
-		changed = false
+	// upwards runs step on every instance, and again on the callers of those
+	// for which it reports a change.
+	upwards := func(step func(n pta.InstID) bool) {
+		work := append([]pta.InstID(nil), list...)
+		queued := make(map[pta.InstID]bool, len(list))
 		for _, n := range list {
-			for _, e := range v.Res.Insts[n].Out {
-				if b := any[e.Callee]; b != nil && !stage.IsSpawn(e.Kind) && v.Has(n, e) {
-					changed = any[n].Or(b) || changed
+			queued[n] = true
+		}
+		for len(work) > 0 {
+			n := work[0]
+			work = work[1:]
+			queued[n] = false
+			if !step(n) {
+				continue
+			}
+			for _, c := range v.In(n) {
+				if !stage.IsSpawn(c.Kind) && rel.Has(int(c.Inst)) && !queued[c.Inst] {
+					queued[c.Inst] = true
+					work = append(work, c.Inst)
 				}
 			}
 		}
 	}
-	r.any[t] = any
-	// Summaries: from "returns never" downwards to a fixed point. The kills only
-	// shrink and the gens only grow.
+	upwards(func(n pta.InstID) bool {
+		grew := false
+		for _, e := range v.Res.Insts[n].Out {
+			if b := any[e.Callee]; b != nil && !stage.IsSpawn(e.Kind) && v.Has(n, e) {
+				grew = any[n].Or(b) || grew
+			}
+		}
+		return grew
+	})
+	// From "returns never" downwards to a fixed point: kills only shrink and
+	// gens only grow.
 	sum := map[pta.InstID]*effect{}
-	r.sum[t] = sum
+	r.rel[t], r.any[t], r.sum[t] = rel, any, sum
 	for _, n := range list {
 		sum[n] = r.never()
 	}
-	for changed := true; changed; {
-		changed = false
-		for _, n := range list {
-			e := r.summary(t, n)
-			old := sum[n]
-			if !same(e.gen, old.gen) || !same(e.kill, old.kill) {
-				sum[n] = e
-				changed = true
-			}
+	upwards(func(n pta.InstID) bool {
+		e, old := r.summary(t, n), sum[n]
+		if same(e.gen, old.gen) && same(e.kill, old.kill) {
+			return false
 		}
-	}
-	// Entry states.
+		sum[n] = e
+		return true
+	})
+	return &summaries{rel, any, sum}
+}
+
+// solveThread computes the entry states of thread t, top-down.
+func (r *running) solveThread(t int) {
+	v, th, rel := r.v, &r.v.Threads[t], r.rel[t]
 	entry := map[pta.InstID]stage.Bits{th.Entry: stage.NewBits(r.n)}
 	r.entry[t] = entry
 	work := []pta.InstID{th.Entry}
