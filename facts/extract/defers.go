@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"go/token"
 	"go/types"
 
@@ -26,6 +27,9 @@ import (
 // With a statement on a cycle, its call runs any number of times and the order
 // is not fixed: (D5) both sequences become a loop over all the calls.
 //
+// (D7) Such a call may still recover a panic of the enclosing function, wherever
+// that panics: then every point that may panic goes to the panic sequence.
+//
 // (D6) A defer statement in the body of a range-over-func loop belongs to the
 // enclosing function, whose registers the body does not know. Its call is
 // taken to run in a goroutine of its own from the statement on: unordered with
@@ -34,6 +38,7 @@ type deferPlan struct {
 	list    []*ssa.Defer
 	cyclic  bool
 	recover bool
+	always  bool  // (D7)
 	entry   []int // lowered block of panic entry k; entry[0] is the end
 	rows    map[*ssa.Defer]int
 	reach   []map[*ssa.BasicBlock]bool // blocks that list[i]'s block leads to
@@ -53,10 +58,11 @@ func (l *lowering) planDefers() *deferPlan {
 			}
 		}
 	}
-	if len(ds) == 0 {
+	foreign := yieldsRecover(l.fn)
+	if len(ds) == 0 && !foreign {
 		return nil
 	}
-	p := &deferPlan{list: ds, rows: map[*ssa.Defer]int{}}
+	p := &deferPlan{list: ds, rows: map[*ssa.Defer]int{}, recover: foreign, always: foreign}
 	for _, d := range ds {
 		r := reachable(d.Block())
 		p.reach = append(p.reach, r)
@@ -68,6 +74,27 @@ func (l *lowering) planDefers() *deferPlan {
 		}
 	}
 	return p
+}
+
+// yieldsRecover reports whether the body of a range-over-func loop of fn, at any
+// depth, defers a call that may recover. (D7)
+func yieldsRecover(fn *ssa.Function) bool {
+	for _, a := range fn.AnonFuncs {
+		if a.Synthetic != "range-over-func yield" {
+			continue
+		}
+		for _, blk := range a.Blocks {
+			for _, in := range blk.Instrs {
+				if d, ok := in.(*ssa.Defer); ok && mayRecover(&d.Call) {
+					return true
+				}
+			}
+		}
+		if yieldsRecover(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // inYield reports whether fn is the body of a range-over-func loop.
@@ -207,7 +234,7 @@ func (p *deferPlan) setPanic(l *lowering, blk *ssa.BasicBlock, j int) {
 	if k > 0 && p.cyclic {
 		k = 1
 	}
-	if k > 0 {
+	if k > 0 || p.always {
 		l.f.Blocks[l.cur].Panic = int32(p.entry[k])
 	}
 }
@@ -301,6 +328,8 @@ func (p *deferPlan) lowerPanics(l *lowering, heads []int) {
 	end := p.entry[0]
 	if p.recover && l.fn.Recover != nil {
 		l.edge(end, heads[l.fn.Recover.Index])
+	} else if p.recover {
+		l.f.Blocks[end].Return = true
 	}
 	if p.cyclic {
 		l.f.Blocks[p.entry[1]].Panic = int32(p.entry[1])
@@ -319,6 +348,30 @@ func (p *deferPlan) lowerPanics(l *lowering, heads []int) {
 	}
 }
 
+// goBuiltin lowers a builtin that runs in a goroutine of its own: as a function
+// made for the purpose, which gets the operands as parameters.
+func (l *lowering) goBuiltin(name string, c *ssa.CallCommon) {
+	b := l.builder
+	full := fmt.Sprintf("%s$go %s %d", l.f.Name, name, len(l.f.Calls))
+	id := facts.FuncID(len(b.rec.FuncRef))
+	b.rec.FuncRef = append(b.rec.FuncRef, full)
+	b.funcOf[full] = id
+	g := &lowering{builder: b, fn: l.fn, regs: map[ssa.Value]facts.Reg{}, ints: map[int64]facts.Reg{}, lins: map[facts.Reg]uint32{}, mode: l.mode, at: l.at, last: l.last,
+		f: &facts.Func{ID: id, Name: full, Pkg: l.f.Pkg, PkgID: l.f.PkgID, Pos: l.at, Regs: make([]facts.RegInfo, 1), Lins: make([]facts.Lin, 1)}}
+	row := facts.Call{Mode: facts.ModeGo, Static: id, Pos: l.at}
+	for _, a := range c.Args {
+		g.f.Params = append(g.f.Params, g.newReg(a, a.Type()))
+		row.Args = append(row.Args, l.reg(a))
+	}
+	g.block()
+	g.builtin(name, c, nil)
+	g.f.Blocks[g.cur].Return = true
+	g.finish()
+	b.rec.Funcs = append(b.rec.Funcs, g.f)
+	l.f.Calls = append(l.f.Calls, row)
+	l.point(facts.OpCall, len(l.f.Calls)-1, facts.MayPanic)
+}
+
 // builtin lowers a call of a builtin function.
 func (l *lowering) builtin(name string, c *ssa.CallCommon, dst ssa.Value) {
 	args := c.Args
@@ -327,8 +380,9 @@ func (l *lowering) builtin(name string, c *ssa.CallCommon, dst ssa.Value) {
 		l.appendCall(c, dst)
 	case "copy":
 		if el, ok := sliceElem(args[1].Type()); ok {
-			l.mem(facts.Mem{Base: l.reg(args[1]), Type: l.typ(el), Val: l.temp(el), What: facts.WhatCopy})
-			l.mem(facts.Mem{Base: l.reg(args[0]), Type: l.typ(el), Val: facts.Reg(len(l.f.Regs) - 1), Write: true, What: facts.WhatCopy})
+			moved := l.temp(el)
+			l.mem(facts.Mem{Base: l.reg(args[1]), Type: l.typ(el), Val: moved, What: facts.WhatCopy})
+			l.mem(facts.Mem{Base: l.reg(args[0]), Type: l.typ(el), Val: moved, Write: true, What: facts.WhatCopy})
 		} else if el, ok := sliceElem(args[0].Type()); ok {
 			l.mem(facts.Mem{Base: l.reg(args[0]), Type: l.typ(el), Write: true, What: facts.WhatCopy})
 		}

@@ -512,6 +512,10 @@ func (l *lowering) selects(in *ssa.Select) {
 // call lowers a call, a go statement or a deferred call.
 func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 	if b, ok := c.Value.(*ssa.Builtin); ok {
+		if mode == facts.ModeGo {
+			l.goBuiltin(b.Name(), c)
+			return
+		}
 		l.builtin(b.Name(), c, dst)
 		return
 	}
