@@ -24,6 +24,7 @@ type report struct {
 	pairs map[string]*export.Pair // by both positions and the location
 	byLoc map[string]*place
 	more  int // in scope, not listed one by one
+	below int // of those: on objects made below a call in scope
 	out   int // pairs out of scope, counted by instances and threads
 	paths map[pathKey][]step
 	rows  []export.WhyRow
@@ -57,7 +58,7 @@ func newReport(r *run) *report {
 // open records that all pairs of two classes are open.
 func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 	if !inScope {
-		rp.out += int(n)
+		rp.count(p.Cell, n)
 		return
 	}
 	// All pairs where they are few; else as many as show every access once.
@@ -76,6 +77,14 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 		rp.add(p, p.A.Members[0], y)
 	}
 	rp.more += int(n) - len(p.A.Members) - len(p.B.Members)
+}
+
+// count counts pairs that are out of scope.
+func (rp *report) count(cell uint32, n int64) {
+	rp.out += int(n)
+	if o, _ := rp.r.v.Res.Object(cell); rp.r.madeBelow(o) {
+		rp.below += int(n)
+	}
 }
 
 // maxWhy bounds the pairs listed for -why.
@@ -573,6 +582,12 @@ func (rp *report) finish(out *export.Result) {
 	out.OutOfScope = rp.out
 	out.Why = rp.rows
 	out.Assumptions = rp.r.assumptions()
+	if rp.below > 0 {
+		out.Assumptions = append(out.Assumptions, export.Assumption{
+			ID: fmt.Sprintf("X%d", len(out.Assumptions)+1), Kind: "scope",
+			Text: fmt.Sprintf("%d pairs on objects that other packages make below calls of those in scope are out of scope: they are assumed not to race (list them with -scope=all)", rp.below),
+		})
+	}
 	out.Verdict = export.Proved
 	if out.Open > 0 {
 		out.Verdict = export.Open

@@ -375,6 +375,24 @@ func (r *run) madeInScope(o pta.ObjID) bool {
 	return m
 }
 
+// madeBelow reports whether some instance that makes the object runs under a
+// call made in scope, at any depth. Such an object may be the user's all the
+// same, so that leaving its pairs out of scope is an assumption.
+func (r *run) madeBelow(o pta.ObjID) bool {
+	ob := &r.v.Res.Objs[o]
+	if ob.Kind != pta.ObjSite && ob.Kind != pta.ObjNew {
+		return false
+	}
+	for _, n := range r.v.InstsOf[ob.Fn] {
+		for _, t := range r.v.ThreadsOf(n) {
+			if r.user[t].Has(int(n)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // outOfScope reports whether no pair of a cell can be in scope: no access lies
 // in a package in scope and none of those made the object. Such pairs are
 // counted as they leave escaping and looked at no further.
@@ -417,7 +435,7 @@ func (r *run) countOnly(cell uint32, rep *report, tuples, pairs []int64) {
 	if !r.esc.Has(int(obj)) && !r.opt.Off["escaping"] || r.oneGoroutine(cell) && !r.opt.Off["parallel"] {
 		last = 3
 	} else {
-		rep.out += int(n)
+		rep.count(cell, n)
 	}
 	for k := 1; k < last; k++ {
 		tuples[k] += n

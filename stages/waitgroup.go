@@ -317,6 +317,9 @@ func (c *credits) point(n pta.InstID, f *facts.Func, p uint32, s int) int {
 			if stage.IsSpawn(e.Kind) {
 				if c.joined(n, e) {
 					r--
+					if e.Kind == pta.EdgeAnyGo { // any number of them
+						c.bad = true
+					}
 				}
 			} else if c.rel.Has(int(e.Callee)) {
 				if isAny { // any number of times, in any order
