@@ -418,12 +418,8 @@ func (l *Locks) holds(n pta.InstID, f *facts.Func, s Set, r facts.Reg) bool {
 
 // callees calls f with the edges of the view that leave n at p.
 func (l *Locks) callees(n pta.InstID, p uint32, f func(pta.Edge)) {
-	pt := l.v.Res.Func(n).Points[p]
-	for _, e := range l.v.Res.Insts[n].Out {
-		isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
-		if e.Row == pt.Row && isAny == (pt.Op == facts.OpAny) && l.v.Has(n, e) {
-			f(e)
-		}
+	for _, e := range l.v.EdgesAt(n, l.v.Res.Func(n).Points[p]) {
+		f(e)
 	}
 }
 

@@ -1,7 +1,8 @@
 package pta
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/bfverify/bfverify/facts"
 )
@@ -18,7 +19,7 @@ type Stats struct {
 // It is immutable and safe for concurrent reading.
 type Result struct {
 	Prog  *facts.Program
-	Insts []Inst   // by InstID; element 0 is unused
+	Insts []Inst   // by InstID; element 0 is unused; Out is sorted by row
 	Objs  []Object // by ObjID; element 0 is unused
 	Root  InstID
 	Stats Stats
@@ -42,14 +43,8 @@ func (s *solver) result(root InstID) *Result {
 	n := 0
 	for i := range r.Insts {
 		out := r.Insts[i].Out
-		sort.Slice(out, func(a, b int) bool {
-			if out[a].Kind != out[b].Kind {
-				return out[a].Kind < out[b].Kind
-			}
-			if out[a].Row != out[b].Row {
-				return out[a].Row < out[b].Row
-			}
-			return out[a].Callee < out[b].Callee
+		slices.SortFunc(out, func(a, b Edge) int {
+			return cmp.Or(a.compareRow(b.Kind.any(), b.Row), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Callee, b.Callee))
 		})
 		n += len(out)
 	}
@@ -62,6 +57,39 @@ var empty Set
 
 // Func returns the function of an instance; nil if only its name is known.
 func (r *Result) Func(i InstID) *facts.Func { return r.u.Funcs[r.Insts[i].Fn] }
+
+// any reports whether the edge's row is one of Anys rather than of Calls.
+func (k EdgeKind) any() bool { return k == EdgeAny || k == EdgeAnyGo }
+
+// compareRow orders edges by the row that they belong to, Calls before Anys.
+func (e Edge) compareRow(any bool, row uint32) int {
+	switch {
+	case e.Kind.any() == any:
+		return cmp.Compare(e.Row, row)
+	case any:
+		return -1
+	}
+	return 1
+}
+
+// EdgesAt returns the call edges that leave instance i at a point, sorted by
+// kind and callee; none if the point calls nothing. The caller must not change
+// the result. Cost: the logarithm of the instance's edges.
+func (r *Result) EdgesAt(i InstID, pt facts.Point) []Edge {
+	if pt.Op != facts.OpCall && pt.Op != facts.OpAny {
+		return nil
+	}
+	any, out := pt.Op == facts.OpAny, r.Insts[i].Out
+	lo, ok := slices.BinarySearchFunc(out, pt.Row, func(e Edge, row uint32) int { return e.compareRow(any, row) })
+	if !ok {
+		return nil
+	}
+	hi := lo
+	for hi < len(out) && out[hi].compareRow(any, pt.Row) == 0 {
+		hi++
+	}
+	return out[lo:hi:hi]
+}
 
 // PointsTo returns the cells that leaf of register v may point to in instance
 // i. The caller must not change the set.

@@ -28,7 +28,6 @@ type after struct {
 // newAfter computes the points of thread t after any of signals.
 func newAfter(v *stage.View, t int, signals []spot) *after {
 	a := &after{full: stage.NewBits(len(v.Res.Insts)), partial: map[pta.InstID][]uint32{}}
-	th := &v.Threads[t]
 	var todo []spot
 	push := func(s spot) {
 		for _, p := range a.partial[s.Inst] {
@@ -41,7 +40,7 @@ func newAfter(v *stage.View, t int, signals []spot) *after {
 	}
 	var whole []pta.InstID
 	fill := func(n pta.InstID) { // (P2)
-		if !th.Reach.Has(int(n)) || !a.full.Add(int(n)) {
+		if !v.Runs(t, n) || !a.full.Add(int(n)) {
 			return
 		}
 		whole = append(whole, n)
@@ -73,7 +72,7 @@ func newAfter(v *stage.View, t int, signals []spot) *after {
 			}
 		}
 		for _, c := range v.In(s.Inst) { // (P3)
-			if stage.IsSpawn(c.Kind) || !th.Reach.Has(int(c.Inst)) {
+			if stage.IsSpawn(c.Kind) || !v.Runs(t, c.Inst) {
 				continue
 			}
 			for _, p := range v.PointsOf(c.Inst, c.Kind, c.Row) {
@@ -98,4 +97,15 @@ func (a *after) Has(v *stage.View, n pta.InstID, p uint32) bool {
 		}
 	}
 	return false
+}
+
+// startsOf lists the points that start goroutines of thread t.
+func startsOf(v *stage.View, t int) []spot {
+	var out []spot
+	for _, s := range v.Threads[t].Spawns {
+		for _, p := range v.PointsOf(s.By, s.Kind, s.Row) {
+			out = append(out, spot{s.By, p})
+		}
+	}
+	return out
 }

@@ -68,15 +68,16 @@ type awaited struct {
 	entry   map[pta.InstID][]uint8
 	blocks  map[pta.InstID][][]uint8
 	edge    map[facts.FuncID]map[facts.Reg]uint32 // ok registers: the receive's row
-	inBody  map[bodyKey]stage.Bits
+	byCell  map[uint32][]int                      // signals by their cells
+	by      [][]int                               // signals by the threads that send them
 	ops     map[uint32]*chanOps
 	joins   []join
 	late    map[int][]int // by signal: the threads that (S6) lets wait
-}
-
-type bodyKey struct {
-	t int
-	s int
+	waits   map[spot]int  // signals waited for, by point
+	// inBodies are the instances that the body of some Do may run; inBody tells
+	// for a signal the threads that run them inside its body alone.
+	inBodies stage.Bits
+	inBody   map[int]map[pta.InstID]stage.Set
 }
 
 // chanOps are the operations that may touch one channel.
@@ -86,7 +87,7 @@ type chanOps struct {
 }
 
 func newAwaited(v *stage.View, ov *overwritten, joins []join) *awaited {
-	a := &awaited{v: v, joins: joins, late: map[int][]int{}, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, inBody: map[bodyKey]stage.Bits{}}
+	a := &awaited{v: v, joins: joins, late: map[int][]int{}, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, byCell: map[uint32][]int{}, waits: map[spot]int{}, by: make([][]int, len(v.Threads))}
 	a.findSignals(ov, joins)
 	a.solve()
 	return a
@@ -200,6 +201,13 @@ func (a *awaited) findSignals(ov *overwritten, joins []join) {
 			a.signals = append(a.signals, signal{kind: signalWait, Cell: joins[i].Cell, Need: 1, Senders: joins[i].Joined, after: joins[i].after})
 		}
 	}
+	for i := range a.signals {
+		s := &a.signals[i]
+		a.byCell[s.Cell] = append(a.byCell[s.Cell], i)
+		for _, t := range s.Senders {
+			a.by[t] = append(a.by[t], i)
+		}
+	}
 	a.okRegs()
 }
 
@@ -213,17 +221,12 @@ func (a *awaited) lateWaiters(j *join) []int {
 		if len(th.Parents) != 1 || th.Parents[0] != j.Owner {
 			continue
 		}
-		var at []spot
-		for _, p := range v.PointsOf(th.Spawner, th.Kind, th.Row) {
-			at = append(at, spot{th.Spawner, p})
-		}
-		af := newAfter(v, j.Owner, at)
+		af := newAfter(v, j.Owner, startsOf(v, t))
 		ok := true
 		for _, c := range j.Joined {
 			ok = ok && c != t
-			cs := &v.Threads[c]
-			for _, p := range v.PointsOf(cs.Spawner, cs.Kind, cs.Row) {
-				ok = ok && !af.Has(v, cs.Spawner, p)
+			for _, s := range startsOf(v, c) {
+				ok = ok && !af.Has(v, s.Inst, s.Point)
 			}
 		}
 		if ok {
@@ -257,25 +260,15 @@ func (a *awaited) senders(k signalKind, c uint32, at []spot, once bool) (signal,
 	return s, true
 }
 
-// before reports whether every execution of the point by thread t precedes
-// every signal of s by t, in the sense of (S2) to (S4).
+// before reports whether every execution of the point by thread t, a sender of
+// s, precedes every signal of s by t, in the sense of (S2) to (S4).
 func (a *awaited) before(i, t int, n pta.InstID, p uint32) bool {
 	s := &a.signals[i]
-	if s.kind == signalOnce {
-		return a.body(i, t).Has(int(n))
-	}
-	found := false
-	for _, x := range s.Senders {
-		found = found || x == t
-	}
-	if !found {
-		return false
-	}
 	af := s.after[t]
 	if af == nil {
 		var own []spot
 		for _, sp := range a.signalSpots(s) {
-			if a.v.Threads[t].Reach.Has(int(sp.Inst)) {
+			if a.v.Runs(t, sp.Inst) {
 				own = append(own, sp)
 			}
 		}
@@ -294,43 +287,90 @@ func (a *awaited) signalSpots(s *signal) []spot {
 	return [...][]spot{signalClose: o.closes, signalSend: o.sends, signalRecv: o.recvs, signalOnce: nil, signalWait: nil}[s.kind]
 }
 
-// body returns the instances that run in thread t only inside the body of Do
-// for signal i.
-func (a *awaited) body(i, t int) stage.Bits {
-	k := bodyKey{t, i}
-	if b, ok := a.inBody[k]; ok {
-		return b
+// onceCall reports whether a call edge runs its callee as the body of Do for
+// signal i; with i < 0 for any signal.
+func (a *awaited) onceCall(i int, n pta.InstID, e pta.Edge) bool {
+	if e.Kind != pta.EdgeCall {
+		return false
 	}
-	v, th := a.v, &a.v.Threads[t]
-	outside := stage.NewBits(len(v.Res.Insts))
-	todo := []pta.InstID{th.Entry}
-	outside.Add(int(th.Entry))
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		f := v.Res.Func(n)
+	o := a.v.Res.Func(n).Calls[e.Row].Once
+	if o == facts.NoReg {
+		return false
+	}
+	c, ok := a.v.Single(n, o)
+	if !ok {
+		return false
+	}
+	if i >= 0 {
+		return c == a.signals[i].Cell
+	}
+	return len(a.byCell[c]) > 0
+}
+
+// below returns what the bodies of Do for signal i may run; with i < 0 those of
+// all signals.
+func (a *awaited) below(i int) stage.Bits {
+	v := a.v
+	b := stage.NewBits(len(v.Res.Insts))
+	var todo []pta.InstID
+	add := func(n pta.InstID) {
+		if b.Add(int(n)) {
+			todo = append(todo, n)
+		}
+	}
+	for n := range v.Res.Insts {
+		if !v.Live.Has(n) {
+			continue
+		}
 		for _, e := range v.Res.Insts[n].Out {
-			if stage.IsSpawn(e.Kind) || !v.Has(n, e) {
-				continue
-			}
-			if e.Kind == pta.EdgeCall {
-				if o := f.Calls[e.Row].Once; o != facts.NoReg {
-					if c, ok := v.Single(n, o); ok && c == a.signals[i].Cell {
-						continue
-					}
-				}
-			}
-			if outside.Add(int(e.Callee)) {
-				todo = append(todo, e.Callee)
+			if v.Has(pta.InstID(n), e) && a.onceCall(i, pta.InstID(n), e) {
+				add(e.Callee)
 			}
 		}
 	}
-	b := th.Reach.Clone()
-	for j := range b {
-		b[j] &^= outside[j]
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, e := range v.Res.Insts[n].Out {
+			if !stage.IsSpawn(e.Kind) && v.Has(n, e) {
+				add(e.Callee)
+			}
+		}
 	}
-	a.inBody[k] = b
 	return b
+}
+
+// mayBeBody reports whether the body of some Do may run n.
+func (a *awaited) mayBeBody(n pta.InstID) bool {
+	if a.inBodies == nil {
+		a.inBodies = a.below(-1)
+		a.inBody = map[int]map[pta.InstID]stage.Set{}
+	}
+	return a.inBodies.Has(int(n))
+}
+
+// body returns the threads that run n only inside the body of Do for signal i.
+func (a *awaited) body(i int, n pta.InstID) stage.Set {
+	if !a.mayBeBody(n) {
+		return stage.None
+	}
+	in := a.inBody[i]
+	if in == nil {
+		v := a.v
+		in = map[pta.InstID]stage.Set{}
+		a.inBody[i] = in
+		below := a.below(i)
+		outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool { return a.onceCall(i, m, e) })
+		for m := range v.Res.Insts {
+			if !below.Has(m) {
+				continue
+			}
+			if s := v.ThreadPool().AndNot(v.ThreadSet(pta.InstID(m)), outside[m]); s != stage.None {
+				in[pta.InstID(m)] = s
+			}
+		}
+	}
+	return in[n]
 }
 
 // okRegs maps the second results of receives to their rows.
@@ -359,8 +399,8 @@ func (a *awaited) okRegs() {
 	}
 }
 
-// wait returns the signal that the point waits for, or -1. (A2)
-func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
+// findWait returns the signal that the point waits for, or -1. (A2)
+func (a *awaited) findWait(n pta.InstID, f *facts.Func, p uint32) int {
 	pt := f.Points[p]
 	if pt.Op != facts.OpSync {
 		return -1
@@ -383,14 +423,25 @@ func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
 	if !ok {
 		return -1
 	}
-	for i := range a.signals {
+	for _, i := range a.byCell[c] {
 		s := &a.signals[i]
 		if k == signalWait && !a.allLate(i, n) {
 			continue
 		}
-		if s.Cell == c && (s.kind == k || s.kind == signalClose && k == signalSend && !a.sent(c)) {
+		if s.kind == k || s.kind == signalClose && k == signalSend && !a.sent(c) {
 			return i
 		}
+	}
+	return -1
+}
+
+// wait returns the signal that the point waits for, or -1.
+func (a *awaited) wait(n pta.InstID, f *facts.Func, p uint32) int {
+	if f.Points[p].Op != facts.OpSync {
+		return -1
+	}
+	if i, ok := a.waits[spot{n, p}]; ok {
+		return i
 	}
 	return -1
 }
@@ -430,8 +481,8 @@ func (a *awaited) closedEdge(n pta.InstID, f *facts.Func, b, k int) int {
 	if !ok {
 		return -1
 	}
-	for i := range a.signals {
-		if a.signals[i].Cell == cell && a.signals[i].kind == signalClose {
+	for _, i := range a.byCell[cell] {
+		if a.signals[i].kind == signalClose {
 			return i
 		}
 	}
@@ -461,7 +512,8 @@ func (a *awaited) solve() {
 			continue
 		}
 		for p := range f.Points {
-			if f.Points[p].Op == facts.OpSync && a.wait(id, f, uint32(p)) >= 0 {
+			if i := a.findWait(id, f, uint32(p)); i >= 0 {
+				a.waits[spot{id, uint32(p)}] = i
 				mark(id)
 			}
 		}
@@ -547,14 +599,8 @@ func (a *awaited) solve() {
 			}
 			s := append([]uint8(nil), in[b]...)
 			for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
-				pt := f.Points[p]
-				if pt.Op == facts.OpCall || pt.Op == facts.OpAny {
-					for _, e := range v.Res.Insts[n].Out {
-						isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
-						if e.Row == pt.Row && isAny == (pt.Op == facts.OpAny) && v.Has(n, e) {
-							push(e.Callee, s)
-						}
-					}
+				for _, e := range v.EdgesAt(n, f.Points[p]) {
+					push(e.Callee, s)
 				}
 				a.step(n, f, p, s)
 			}
@@ -576,10 +622,7 @@ func (a *awaited) step(n pta.InstID, f *facts.Func, p uint32, s []uint8) {
 	}
 	var add []uint8 // (A4)
 	none := false
-	for _, e := range a.v.Res.Insts[n].Out {
-		if e.Kind != pta.EdgeCall && e.Kind != pta.EdgeGo || e.Row != pt.Row || !a.v.Has(n, e) {
-			continue
-		}
+	for _, e := range a.v.EdgesAt(n, pt) {
 		if e.Kind == pta.EdgeGo || !a.gens[e.Callee] {
 			none = true
 			continue

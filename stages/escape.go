@@ -39,26 +39,27 @@ func escaping(v *stage.View) stage.Bits {
 		}
 	}
 	for t := 1; t < len(v.Threads); t++ { // (E2)
-		th := &v.Threads[t]
-		f := v.Res.Func(th.Spawner)
-		all := func(r facts.Reg) {
-			if r == facts.NoReg {
-				return
+		for _, s := range v.Threads[t].Spawns {
+			f := v.Res.Func(s.By)
+			all := func(r facts.Reg) {
+				if r == facts.NoReg {
+					return
+				}
+				for k := range v.Prog.Layout(f.Regs[r].Type).Ptrs {
+					v.Res.PointsTo(s.By, r, uint32(k)).Each(add)
+				}
 			}
-			for k := range v.Prog.Layout(f.Regs[r].Type).Ptrs {
-				v.Res.PointsTo(th.Spawner, r, uint32(k)).Each(add)
+			if s.Kind == pta.EdgeAnyGo {
+				all(f.Anys[s.Row].Fn)
+				all(f.Anys[s.Row].X)
+				continue
 			}
-		}
-		if th.Kind == pta.EdgeAnyGo {
-			all(f.Anys[th.Row].Fn)
-			all(f.Anys[th.Row].X)
-			continue
-		}
-		c := &f.Calls[th.Row]
-		all(c.Fn)
-		all(c.Recv)
-		for _, a := range c.Args {
-			all(a)
+			c := &f.Calls[s.Row]
+			all(c.Fn)
+			all(c.Recv)
+			for _, a := range c.Args {
+				all(a)
+			}
 		}
 	}
 	for len(todo) > 0 { // (E3)

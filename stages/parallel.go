@@ -1,8 +1,6 @@
 package stages
 
 import (
-	"encoding/binary"
-
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
@@ -25,94 +23,94 @@ type parallel struct {
 	run  *running
 	wait *awaited
 	// beside[t] is what may run where t, or an ancestor of t, is started.
-	beside  []stage.Bits
-	classes map[string]*stage.OrderClass
+	beside  []stage.Set // in run.sets
+	kinds   []int       // by thread, see findKinds
+	after   *stage.Pool // of sets of joins
+	signals *stage.Pool // of sets of signals
+	classes map[classKey]*stage.OrderClass
 	list    []*stage.OrderClass
 	memo    map[[2]int]*stage.Ordered
-	points  map[pointKey]*stage.OrderClass
-	buf     []byte
+	at      map[instPoint][]*stage.OrderClass
+	split   map[[2]stage.Set][]kindOf
 }
 
-type pointKey struct {
-	t int
+type classKey struct {
+	kind                            int
+	running, after, awaited, before stage.Set
+}
+
+type instPoint struct {
 	n pta.InstID
 	p uint32
 }
 
 func newParallel(v *stage.View, run *running, wait *awaited) *parallel {
-	p := &parallel{v: v, run: run, wait: wait, classes: map[string]*stage.OrderClass{}, memo: map[[2]int]*stage.Ordered{}, points: map[pointKey]*stage.OrderClass{}}
 	nt := len(v.Threads)
-	at := make([]stage.Bits, nt)
-	p.beside = make([]stage.Bits, nt)
-	for c := 0; c < nt; c++ {
-		at[c] = stage.NewBits(run.n)
-		p.beside[c] = stage.NewBits(run.n)
-		th := &v.Threads[c]
-		if th.Spawner == 0 {
-			continue
-		}
-		for _, t := range th.Parents {
-			for _, q := range v.PointsOf(th.Spawner, th.Kind, th.Row) {
-				at[c].Or(run.At(t, th.Spawner, q))
-			}
-			if th.Kind == pta.EdgeAnyGo { // any number at one point
-				at[c].Or(run.start(c))
-			}
-		}
-	}
+	p := &parallel{v: v, run: run, wait: wait, classes: map[classKey]*stage.OrderClass{}, memo: map[[2]int]*stage.Ordered{},
+		beside: make([]stage.Set, nt), after: stage.NewPool(len(run.joins)), signals: stage.NewPool(len(wait.signals)),
+		at: map[instPoint][]*stage.OrderClass{}, split: map[[2]stage.Set][]kindOf{}}
+	sets := run.sets
 	for c := range v.Threads {
-		p.beside[c].Or(at[c])
+		at := stage.None
+		for _, s := range v.Threads[c].Spawns {
+			for _, t := range v.ThreadsOf(s.By) {
+				for _, q := range v.PointsOf(s.By, s.Kind, s.Row) {
+					at = sets.Or(at, run.At(t, s.By, q))
+				}
+			}
+			if s.Kind == pta.EdgeAnyGo { // any number at one point
+				at = sets.Or(at, run.start[c])
+			}
+		}
+		p.beside[c] = sets.Or(p.beside[c], at)
 		for d := range v.Threads {
 			if v.Threads[c].Desc.Has(d) {
-				p.beside[d].Or(at[c])
+				p.beside[d] = sets.Or(p.beside[d], at)
 			}
 		}
 	}
+	p.findKinds()
 	return p
 }
 
-// class returns the order class of point q of n in thread t.
-func (p *parallel) class(t int, n pta.InstID, q uint32) *stage.OrderClass {
-	k := pointKey{t, n, q}
-	if c := p.points[k]; c != nil {
+// class returns the order class of point q of n in thread t, where awaited is
+// what it has waited for.
+func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stage.OrderClass {
+	k := classKey{kind: p.kinds[t], running: p.run.At(t, n, q), awaited: awaited}
+	for j := range p.run.joins {
+		if af := p.run.joins[j].after[t]; af != nil && af.Has(p.v, n, q) {
+			k.after = p.after.Or(k.after, p.after.One(j))
+		}
+	}
+	for _, i := range p.wait.by[t] {
+		if p.wait.before(i, t, n, q) {
+			k.before = p.signals.Or(k.before, p.signals.One(i))
+		}
+	}
+	if p.wait.mayBeBody(n) {
+		k.before = p.signals.Or(k.before, p.bodies(t, n))
+	}
+	if c := p.classes[k]; c != nil {
 		return c
 	}
 	c := &stage.OrderClass{
-		Thread: t, Running: p.run.At(t, n, q), After: stage.NewBits(len(p.run.joins)),
-		Awaited: stage.NewBits(len(p.wait.signals)), Before: stage.NewBits(len(p.wait.signals)),
+		ID: len(p.list), Thread: t, Running: p.run.sets.Bits(k.running), Beside: p.run.sets.Bits(p.beside[t]),
+		After: p.after.Bits(k.after), Awaited: p.signals.Bits(k.awaited), Before: p.signals.Bits(k.before),
 	}
-	for j := range p.run.joins {
-		if af := p.run.joins[j].after[t]; af != nil && af.Has(p.v, n, q) {
-			c.After.Add(j)
-		}
-	}
-	if len(p.wait.signals) > 0 {
-		counts := p.wait.At(n, q)
-		for i := range p.wait.signals {
-			if counts != nil && counts[i] >= p.wait.signals[i].Need {
-				c.Awaited.Add(i)
-			}
-			if p.wait.before(i, t, n, q) {
-				c.Before.Add(i)
-			}
-		}
-	}
-	p.buf = binary.LittleEndian.AppendUint32(p.buf[:0], uint32(t))
-	for _, b := range [...]stage.Bits{c.Running, c.After, c.Awaited, c.Before} {
-		for _, w := range b {
-			p.buf = binary.LittleEndian.AppendUint64(p.buf, w)
-		}
-	}
-	key := string(p.buf)
-	if old := p.classes[key]; old != nil {
-		c = old
-	} else {
-		c.ID = len(p.list)
-		p.classes[key] = c
-		p.list = append(p.list, c)
-	}
-	p.points[k] = c
+	p.classes[k] = c
+	p.list = append(p.list, c)
 	return c
+}
+
+// bodies returns the signals inside the bodies of whose Do alone thread t runs n.
+func (p *parallel) bodies(t int, n pta.InstID) stage.Set {
+	s := stage.None
+	for i := range p.wait.signals {
+		if p.wait.signals[i].kind == signalOnce && p.v.ThreadPool().Has(p.wait.body(i, n), t) {
+			s = p.signals.Or(s, p.signals.One(i))
+		}
+	}
+	return s
 }
 
 // paid reports whether an Add by thread t on the wait group beside cell finds
@@ -174,13 +172,13 @@ func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 		}
 	}
 	if !p.stopped(a.Running, b) || !p.stopped(b.Running, a) || // (H1), (H2)
-		!p.stopped(p.beside[a.Thread], b) || !p.stopped(p.beside[b.Thread], a) { // (H3)
+		!p.stopped(a.Beside, b) || !p.stopped(b.Beside, a) { // (H3)
 		return nil
 	}
 	for _, x := range [...]struct {
 		s stage.Bits
 		c *stage.OrderClass
-	}{{a.Running, b}, {b.Running, a}, {p.beside[a.Thread], b}, {p.beside[b.Thread], a}} {
+	}{{a.Running, b}, {b.Running, a}, {a.Beside, b}, {b.Beside, a}} {
 		if x.s.Has(x.c.Thread) { // started, so a join stopped it
 			return &stage.Ordered{Rule: "wait", Thread: x.c.Thread, Object: p.joined(x.s, x.c)}
 		}
@@ -189,4 +187,27 @@ func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 		return &stage.Ordered{Rule: "program order", Thread: a.Thread}
 	}
 	return &stage.Ordered{Rule: "go", Thread: a.Thread}
+}
+
+// classesAt returns the order classes of an access, one for each of the kinds
+// of thread that run its instance.
+func (p *parallel) classesAt(kinds []kindOf, a *stage.Access) []*stage.OrderClass {
+	k := instPoint{a.Inst, a.Point}
+	if l, ok := p.at[k]; ok {
+		return l
+	}
+	awaited := stage.None
+	if counts := p.wait.At(a.Inst, a.Point); counts != nil {
+		for i := range p.wait.signals {
+			if counts[i] >= p.wait.signals[i].Need {
+				awaited = p.signals.Or(awaited, p.signals.One(i))
+			}
+		}
+	}
+	l := make([]*stage.OrderClass, len(kinds))
+	for i := range kinds {
+		l[i] = p.class(kinds[i].thread, a.Inst, a.Point, awaited)
+	}
+	p.at[k] = l
+	return l
 }

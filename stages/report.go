@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,10 +24,10 @@ type report struct {
 	r     *run
 	pairs map[string]*export.Pair // by both positions and the location
 	byLoc map[string]*place
-	more  int // in scope, not listed one by one
-	below int // of those: on objects made below a call in scope
-	out   int // pairs out of scope, counted by instances and threads
-	paths map[pathKey][]step
+	more  int                    // in scope, not listed one by one
+	below int                    // of those: on objects made below a call in scope
+	out   int                    // pairs out of scope, counted by instances and threads
+	trees map[int][]stage.Caller // by thread: how each instance is reached
 	rows  []export.WhyRow
 	asked map[string]bool
 }
@@ -39,11 +40,6 @@ type place struct {
 	n     int
 }
 
-type pathKey struct {
-	t int
-	n pta.InstID
-}
-
 // step is one call on a path: the instance called and the point that calls it.
 type step struct {
 	inst pta.InstID
@@ -52,7 +48,7 @@ type step struct {
 }
 
 func newReport(r *run) *report {
-	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, paths: map[pathKey][]step{}, asked: map[string]bool{}}
+	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
 }
 
 // open records that all pairs of two classes are open.
@@ -62,7 +58,7 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 		return
 	}
 	// All pairs where they are few; else as many as show every access once.
-	if n <= 4*maxPairs {
+	if len(p.A.Members)*len(p.B.Members) <= 4*maxPairs {
 		for _, x := range p.A.Members {
 			for _, y := range p.B.Members {
 				rp.add(p, x, y)
@@ -76,7 +72,7 @@ func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
 	for _, y := range p.B.Members {
 		rp.add(p, p.A.Members[0], y)
 	}
-	rp.more += int(n) - len(p.A.Members) - len(p.B.Members)
+	rp.more += len(p.A.Members)*len(p.B.Members) - len(p.A.Members) - len(p.B.Members)
 }
 
 // count counts pairs that are out of scope.
@@ -191,15 +187,16 @@ func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
 	r := rp.r
 	f := r.v.Res.Func(a.Inst)
 	if !r.inScope(a.Inst) {
-		path := rp.path(c.Thread, a.Inst)
+		t := r.threadOf(c, a.Inst)
+		path := rp.path(t, a.Inst)
 		for i := len(path) - 1; i > 0; i-- {
 			if r.inScope(path[i].from) {
 				return rp.pos(path[i].at), display(r.v.Res.Func(path[i].from).Name)
 			}
 		}
-		if th := &r.v.Threads[c.Thread]; th.Spawner != 0 && r.inScope(th.Spawner) {
-			if ps := r.v.PointsOf(th.Spawner, th.Kind, th.Row); len(ps) > 0 {
-				g := r.v.Res.Func(th.Spawner)
+		for _, s := range r.v.Threads[t].Spawns {
+			if ps := r.v.PointsOf(s.By, s.Kind, s.Row); r.inScope(s.By) && len(ps) > 0 {
+				g := r.v.Res.Func(s.By)
 				return rp.pos(g.Points[ps[0]].Pos), display(g.Name)
 			}
 		}
@@ -303,17 +300,15 @@ func (rp *report) side(c *stage.Class, x uint32) export.Side {
 	a := &r.w.Accesses[x]
 	s := export.Side{Op: op(a)}
 	s.Pos, s.Func = rp.shown(c, a)
-	path := rp.path(c.Thread, a.Inst)
-	th := &r.v.Threads[c.Thread]
+	t := r.threadOf(c, a.Inst)
+	path := rp.path(t, a.Inst)
 	for i, st := range path {
 		fn := r.v.Res.Func(st.inst)
 		fr := export.Frame{Func: display(fn.Name), Pos: rp.pos(st.at)}
 		if i == 0 {
 			fr.Pos = rp.pos(fn.Pos)
-			if th.Spawner != 0 {
-				if ps := r.v.PointsOf(th.Spawner, th.Kind, th.Row); len(ps) > 0 {
-					fr.Pos = rp.pos(r.v.Res.Func(th.Spawner).Points[ps[0]].Pos)
-				}
+			if at := startsOf(r.v, t); len(at) > 0 {
+				fr.Pos = rp.pos(r.v.Res.Func(at[0].Inst).Points[at[0].Point].Pos)
 			}
 		}
 		if fn.Name != "" && !strings.HasPrefix(fn.Name, "root of ") {
@@ -350,50 +345,40 @@ func op(a *stage.Access) string {
 	return s
 }
 
-// path returns a shortest chain of calls from the start of thread t to n.
+// path returns a shortest chain of calls from the start of thread t to n. The
+// tree of shortest chains is kept for each thread that is asked about.
 func (rp *report) path(t int, n pta.InstID) []step {
-	k := pathKey{t, n}
-	if p, ok := rp.paths[k]; ok {
-		return p
-	}
 	v := rp.r.v
-	th := &v.Threads[t]
-	prev := map[pta.InstID]step{th.Entry: {inst: th.Entry}}
-	todo := []pta.InstID{th.Entry}
-	for len(todo) > 0 {
-		m := todo[0]
-		todo = todo[1:]
-		if m == n {
-			break
-		}
-		for _, e := range v.Res.Insts[m].Out {
-			if stage.IsSpawn(e.Kind) || !v.Has(m, e) {
-				continue
+	entry := v.Threads[t].Entry
+	tree := rp.trees[t]
+	if tree == nil {
+		tree = make([]stage.Caller, len(v.Res.Insts))
+		rp.trees[t] = tree
+		todo := []pta.InstID{entry}
+		for len(todo) > 0 {
+			m := todo[0]
+			todo = todo[1:]
+			for _, e := range v.Res.Insts[m].Out {
+				if stage.IsSpawn(e.Kind) || !v.Has(m, e) || e.Callee == entry || tree[e.Callee].Inst != 0 || v.Res.Func(e.Callee) == nil {
+					continue
+				}
+				tree[e.Callee] = stage.Caller{Inst: m, Kind: e.Kind, Row: e.Row}
+				todo = append(todo, e.Callee)
 			}
-			if _, ok := prev[e.Callee]; ok || v.Res.Func(e.Callee) == nil {
-				continue
-			}
-			var at facts.Pos
-			if ps := v.PointsOf(m, e.Kind, e.Row); len(ps) > 0 {
-				at = v.Res.Func(m).Points[ps[0]].Pos
-			}
-			prev[e.Callee] = step{e.Callee, m, at}
-			todo = append(todo, e.Callee)
 		}
 	}
 	var path []step
-	for m := n; ; {
-		s := prev[m]
-		path = append(path, s)
-		if m == th.Entry || s.inst == 0 {
-			break
+	for n != entry && tree[n].Inst != 0 {
+		c := tree[n]
+		s := step{inst: n, from: c.Inst}
+		if ps := v.PointsOf(c.Inst, c.Kind, c.Row); len(ps) > 0 {
+			s.at = v.Res.Func(c.Inst).Points[ps[0]].Pos
 		}
-		m = s.from
+		path = append(path, s)
+		n = c.Inst
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
-	rp.paths[k] = path
+	path = append(path, step{inst: n})
+	slices.Reverse(path)
 	return path
 }
 

@@ -18,43 +18,99 @@ import (
 //	     (d, i) is not running at any Done of c either
 //	(R5) states meet by union; a call applies its callees' summaries; what a
 //	     callee starts may run where its panic goes
+//
+// Threads that are one goroutine have states of their own. All others share one
+// state a point, the union over them, of which each takes what it can start
+// itself: they own no joins (W3), so that nothing but starts tells them apart.
 type running struct {
 	v      *stage.View
 	joins  []join
-	n      int   // elements
-	elem   []int // first join element of each join
-	spawns stage.Bits
-	rel    []stage.Bits                // per thread: instances that start or wait, or call one that does
-	entry  []map[pta.InstID]stage.Bits // per thread, non-empty states only
-	sum    []map[pta.InstID]*effect
-	any    []map[pta.InstID]stage.Bits // all that an instance may start
-	kill   map[int]stage.Bits          // by join: what its Wait removes
-	empty  stage.Bits
-	blocks map[runKey][]stage.Bits
+	sets   *stage.Pool // of elements
+	n      int         // elements
+	elem   []int       // first join element of each join
+	start  []stage.Set // by thread: what starting it adds
+	below  []stage.Set // by thread: all that it may start
+	all    stage.Set
+	kill   []stage.Set // by join: what its Wait removes
+	starts map[pta.InstID][]int
+	groups []*group
+	of     []*group // by thread; nil if it starts nothing
 }
 
-type runKey struct {
-	t int
-	n pta.InstID
+// group is the states of some threads.
+type group struct {
+	threads []int
+	owner   int // the thread, if it owns a join; else -1
+	*summaries
+	entry []stage.Set // by instance
+	reach stage.Bits  // instances reached
 }
 
-// effect is the summary of a call: out = in minus kill, plus gen.
-type effect struct{ gen, kill stage.Bits }
+// summaries are the effects of the instances that start or wait, or call one
+// that does.
+type summaries struct {
+	owner int
+	rel   map[pta.InstID]int // index in what follows
+	any   []stage.Set        // all that an instance may start
+	heads [][]effect         // at the heads of blocks, from the entry
+	exit  []effect
+}
+
+// effect is a transformer of states: out = in minus kill, plus gen. It is
+// distributive, so that effects at the points of a function, applied to its
+// entry state, are the states there.
+type effect struct{ gen, kill stage.Set }
+
+// unreached marks the head of a block that is not reached.
+var unreached = effect{^stage.Set(0), ^stage.Set(0)}
 
 func newRunning(v *stage.View, joins []join) *running {
-	r := &running{v: v, joins: joins, n: len(v.Threads), kill: map[int]stage.Bits{}}
+	r := &running{v: v, joins: joins, n: len(v.Threads), starts: map[pta.InstID][]int{}}
 	for i := range joins {
 		r.elem = append(r.elem, r.n)
 		r.n += len(joins[i].Joined)
 	}
-	r.empty = stage.NewBits(r.n)
+	r.sets = stage.NewPool(r.n)
+	all := stage.NewBits(r.n)
+	for i := range r.n {
+		all.Add(i)
+	}
+	r.all = r.sets.Of(all)
 	for j := range joins { // (R3)
 		k := stage.NewBits(r.n)
 		for i := range joins[j].Joined {
 			k.Add(r.elem[j] + i)
 		}
-		r.kill[j] = k
+		r.kill = append(r.kill, r.sets.Of(k))
 	}
+	elements := make([][]int, len(v.Threads))
+	for t := range v.Threads {
+		elements[t] = []int{t}
+	}
+	for j := range joins {
+		for i, t := range joins[j].Joined {
+			elements[t] = append(elements[t], r.elem[j]+i)
+		}
+	}
+	for t := range v.Threads { // (R2)
+		b := stage.NewBits(r.n)
+		for d := range v.Threads {
+			if v.Threads[t].Desc.Has(d) {
+				for _, e := range elements[d] {
+					b.Add(e)
+				}
+			}
+		}
+		r.below = append(r.below, r.sets.Of(b))
+		for _, e := range elements[t] {
+			b.Add(e)
+		}
+		r.start = append(r.start, r.sets.Of(b))
+		for _, s := range v.Threads[t].Spawns {
+			r.starts[s.By] = append(r.starts[s.By], t)
+		}
+	}
+	r.makeGroups()
 	r.solve()
 	// (R4) grows the kills; each round starts from a sound solution.
 	for range 3 {
@@ -66,226 +122,135 @@ func newRunning(v *stage.View, joins []join) *running {
 	return r
 }
 
-// start returns what starting thread c adds. (R2)
-func (r *running) start(c int) stage.Bits {
-	b := stage.NewBits(r.n)
-	add := func(t int) {
-		b.Add(t)
-		for j := range r.joins {
-			for i, x := range r.joins[j].Joined {
-				if x == t {
-					b.Add(r.elem[j] + i)
-				}
-			}
-		}
-	}
-	add(c)
-	for d := range r.v.Threads {
-		if r.v.Threads[c].Desc.Has(d) {
-			add(d)
-		}
-	}
-	return b
-}
-
-func (r *running) solve() {
-	v := r.v
-	nt := len(v.Threads)
-	r.rel = make([]stage.Bits, nt)
-	r.entry = make([]map[pta.InstID]stage.Bits, nt)
-	r.sum = make([]map[pta.InstID]*effect, nt)
-	r.any = make([]map[pta.InstID]stage.Bits, nt)
-	r.blocks = map[runKey][]stage.Bits{}
-	starts := make(map[pta.InstID][]int)
-	for t := 1; t < nt; t++ {
-		starts[v.Threads[t].Spawner] = append(starts[v.Threads[t].Spawner], t)
-	}
-	owns := make([]bool, nt)
+// makeGroups decides which threads share states.
+func (r *running) makeGroups() {
+	owns := map[int]bool{}
 	for j := range r.joins {
 		owns[r.joins[j].Owner] = true
 	}
-	var common *summaries // of all threads that own no join: they differ in nothing
-	for t := range v.Threads {
-		if v.Threads[t].Desc.Empty() {
+	many := &group{owner: -1}
+	r.of = make([]*group, len(r.v.Threads))
+	for t := range r.v.Threads {
+		if r.v.Threads[t].Desc.Empty() {
 			continue // starts nothing: (R1) holds throughout
 		}
-		var s *summaries
+		g := many
 		if owns[t] {
-			s = r.summaries(t, v.Threads[t].Reach, starts)
-		} else {
-			if common == nil {
-				common = r.summaries(t, v.Live, starts)
-			}
-			s = common
+			g = &group{owner: t}
+		} else if r.v.Threads[t].Single {
+			g = &group{owner: -1}
 		}
-		r.rel[t], r.any[t], r.sum[t] = s.rel, s.any, s.sum
-		r.solveThread(t)
+		if len(g.threads) == 0 {
+			r.groups = append(r.groups, g)
+		}
+		g.threads = append(g.threads, t)
+		r.of[t] = g
 	}
 }
 
-// summaries are the effects of the instances that start or wait, or call one
-// that does.
-type summaries struct {
-	rel stage.Bits
-	any map[pta.InstID]stage.Bits
-	sum map[pta.InstID]*effect
+func (r *running) solve() {
+	var common *summaries // of all groups that own no join
+	for _, g := range r.groups {
+		switch {
+		case g.owner >= 0:
+			g.summaries = r.summarise(g.owner)
+		case common == nil:
+			common = r.summarise(-1)
+			fallthrough
+		default:
+			g.summaries = common
+		}
+		r.enter(g)
+	}
 }
 
-// summaries computes the effects of the instances in within on behalf of
-// thread t, bottom-up to a fixed point.
-func (r *running) summaries(t int, within stage.Bits, starts map[pta.InstID][]int) *summaries {
+// summarise computes the effects of instances on behalf of one owner of joins,
+// or of all threads that own none (-1), bottom-up to a fixed point.
+func (r *running) summarise(owner int) *summaries {
 	v := r.v
-	rel := stage.NewBits(len(v.Res.Insts))
-	any := map[pta.InstID]stage.Bits{}
-	var todo, list []pta.InstID
+	s := &summaries{owner: owner, rel: map[pta.InstID]int{}}
+	var list []pta.InstID
 	mark := func(n pta.InstID) {
-		if within.Has(int(n)) && rel.Add(int(n)) {
-			todo = append(todo, n)
+		if _, ok := s.rel[n]; !ok && v.Live.Has(int(n)) && (owner < 0 || v.Runs(owner, n)) && v.Res.Func(n) != nil {
+			s.rel[n] = len(list)
+			list = append(list, n)
 		}
 	}
 	for n := range v.Res.Insts {
-		id := pta.InstID(n)
-		if !within.Has(n) || v.Res.Func(id) == nil {
-			continue
-		}
-		if len(starts[id]) > 0 || r.waits(t, id) {
+		if id := pta.InstID(n); len(r.starts[id]) > 0 || owner >= 0 && r.waits(owner, id) {
 			mark(id)
 		}
 	}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		list = append(list, n)
-		for _, c := range v.In(n) {
+	for i := 0; i < len(list); i++ {
+		for _, c := range v.In(list[i]) {
 			if !stage.IsSpawn(c.Kind) {
 				mark(c.Inst)
 			}
 		}
 	}
-	for _, n := range list {
-		b := stage.NewBits(r.n)
-		for _, c := range starts[n] {
-			b.Or(r.start(c))
-		}
-		any[n] = b
-	}
+	s.any = make([]stage.Set, len(list))
+	s.exit = make([]effect, len(list))
+	s.heads = make([][]effect, len(list))
 	// upwards runs step on every instance, and again on the callers of those
 	// for which it reports a change.
-	upwards := func(step func(n pta.InstID) bool) {
-		work := append([]pta.InstID(nil), list...)
-		queued := make(map[pta.InstID]bool, len(list))
-		for _, n := range list {
-			queued[n] = true
+	upwards := func(step func(i int, n pta.InstID) bool) {
+		work := make([]int, len(list))
+		queued := make([]bool, len(list))
+		for i := range list {
+			work[i], queued[i] = i, true
 		}
 		for len(work) > 0 {
-			n := work[0]
+			i := work[0]
 			work = work[1:]
-			queued[n] = false
-			if !step(n) {
+			queued[i] = false
+			if !step(i, list[i]) {
 				continue
 			}
-			for _, c := range v.In(n) {
-				if !stage.IsSpawn(c.Kind) && rel.Has(int(c.Inst)) && !queued[c.Inst] {
-					queued[c.Inst] = true
-					work = append(work, c.Inst)
+			for _, c := range v.In(list[i]) {
+				if k, ok := s.rel[c.Inst]; ok && !stage.IsSpawn(c.Kind) && !queued[k] {
+					queued[k] = true
+					work = append(work, k)
 				}
 			}
 		}
 	}
-	upwards(func(n pta.InstID) bool {
-		grew := false
+	for i, n := range list {
+		for _, c := range r.starts[n] {
+			s.any[i] = r.sets.Or(s.any[i], r.start[c])
+		}
+	}
+	upwards(func(i int, n pta.InstID) bool {
+		old := s.any[i]
 		for _, e := range v.Res.Insts[n].Out {
-			if b := any[e.Callee]; b != nil && !stage.IsSpawn(e.Kind) && v.Has(n, e) {
-				grew = any[n].Or(b) || grew
+			if k, ok := s.rel[e.Callee]; ok && !stage.IsSpawn(e.Kind) && v.Has(n, e) {
+				s.any[i] = r.sets.Or(s.any[i], s.any[k])
 			}
 		}
-		return grew
+		return s.any[i] != old
 	})
 	// From "returns never" downwards to a fixed point: kills only shrink and
 	// gens only grow.
-	sum := map[pta.InstID]*effect{}
-	r.rel[t], r.any[t], r.sum[t] = rel, any, sum
-	for _, n := range list {
-		sum[n] = r.never()
+	for i := range list {
+		s.exit[i] = effect{stage.None, r.all}
 	}
-	upwards(func(n pta.InstID) bool {
-		e, old := r.summary(t, n), sum[n]
-		if same(e.gen, old.gen) && same(e.kill, old.kill) {
-			return false
-		}
-		sum[n] = e
-		return true
+	upwards(func(i int, n pta.InstID) bool {
+		heads, exit := r.flow(s, n)
+		s.heads[i] = heads
+		changed := exit != s.exit[i]
+		s.exit[i] = exit
+		return changed
 	})
-	return &summaries{rel, any, sum}
-}
-
-// solveThread computes the entry states of thread t, top-down.
-func (r *running) solveThread(t int) {
-	v, th, rel := r.v, &r.v.Threads[t], r.rel[t]
-	entry := map[pta.InstID]stage.Bits{th.Entry: stage.NewBits(r.n)}
-	r.entry[t] = entry
-	work := []pta.InstID{th.Entry}
-	queued := map[pta.InstID]bool{th.Entry: true}
-	for len(work) > 0 {
-		n := work[0]
-		work = work[1:]
-		queued[n] = false
-		if v.Res.Func(n) == nil {
-			continue
-		}
-		push := func(callee pta.InstID, s stage.Bits) {
-			old, ok := entry[callee]
-			if !ok {
-				old = stage.NewBits(r.n)
-				entry[callee] = old
-			}
-			if (old.Or(s) || !ok) && !queued[callee] {
-				queued[callee] = true
-				work = append(work, callee)
-			}
-		}
-		if !rel.Has(int(n)) {
-			for _, e := range v.Res.Insts[n].Out {
-				if !stage.IsSpawn(e.Kind) && v.Has(n, e) {
-					push(e.Callee, entry[n])
-				}
-			}
-			continue
-		}
-		in := r.flowBlocks(t, n, entry[n])
-		r.walk(t, n, in, func(p uint32, s stage.Bits) {
-			r.calls(n, p, func(e pta.Edge) {
-				if !stage.IsSpawn(e.Kind) {
-					push(e.Callee, s)
-				}
-			})
-		})
-	}
-}
-
-func same(a, b stage.Bits) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// never is the effect of a call that does not return.
-func (r *running) never() *effect {
-	k := stage.NewBits(r.n)
-	for i := range r.n {
-		k.Add(i)
-	}
-	return &effect{stage.NewBits(r.n), k}
+	return s
 }
 
 // waits reports whether instance n waits for a join that t owns.
 func (r *running) waits(t int, n pta.InstID) bool {
 	f := r.v.Res.Func(n)
+	if f == nil {
+		return false
+	}
 	for i := range f.Syncs {
-		if f.Syncs[i].Op == facts.SyncWait && r.joinAt(t, n, uint32(i)) >= 0 {
+		if r.joinAt(t, n, uint32(i)) >= 0 {
 			return true
 		}
 	}
@@ -310,234 +275,179 @@ func (r *running) joinAt(t int, n pta.InstID, row uint32) int {
 	return -1
 }
 
-// calls calls f with the edges of the view that leave instance n at point p.
-func (r *running) calls(n pta.InstID, p uint32, f func(pta.Edge)) {
-	pt := r.v.Res.Func(n).Points[p]
-	if pt.Op != facts.OpCall && pt.Op != facts.OpAny {
-		return
-	}
-	for _, e := range r.v.Res.Insts[n].Out {
-		isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
-		if e.Row == pt.Row && isAny == (pt.Op == facts.OpAny) && r.v.Has(n, e) {
-			f(e)
+// point returns the effect of a point of n, and what may have been started
+// where it panics. No effect is the zero effect.
+func (r *running) point(s *summaries, n pta.InstID, pt facts.Point) (out effect, panics stage.Set) {
+	if pt.Op == facts.OpSync && s.owner >= 0 {
+		if j := r.joinAt(s.owner, n, pt.Row); j >= 0 {
+			return effect{stage.None, r.kill[j]}, stage.None
 		}
 	}
-}
-
-// threadOf returns the thread that a spawn edge starts.
-func (r *running) threadOf(n pta.InstID, e pta.Edge) int {
-	for t := 1; t < len(r.v.Threads); t++ {
-		th := &r.v.Threads[t]
-		if th.Spawner == n && th.Kind == e.Kind && th.Row == e.Row && th.Entry == e.Callee {
-			return t
+	for i, e := range r.v.EdgesAt(n, pt) {
+		one := effect{}
+		if stage.IsSpawn(e.Kind) {
+			one.gen = r.start[r.v.ThreadAt(n, e)]
+		} else if k, ok := s.rel[e.Callee]; ok {
+			one = s.exit[k]
+			if e.Kind == pta.EdgeAny { // any number of times
+				one = effect{s.any[k], stage.None}
+			}
+			panics = r.sets.Or(panics, s.any[k])
+		}
+		if i == 0 {
+			out = one
+		} else {
+			out = r.meet(out, one)
 		}
 	}
-	panic("stages: spawn edge without thread")
+	return out, panics
 }
 
-// pointEffect returns the effect of point p, or nil for none, and what may
-// have been started where it panics.
-func (r *running) pointEffect(t int, n pta.InstID, p uint32) (e *effect, panics stage.Bits) {
+func (r *running) apply(s stage.Set, e effect) stage.Set {
+	return r.sets.Or(r.sets.AndNot(s, e.kill), e.gen)
+}
+
+// then returns the effect of e followed by f.
+func (r *running) then(e, f effect) effect {
+	if f == (effect{}) {
+		return e
+	}
+	return effect{r.apply(e.gen, f), r.sets.Or(e.kill, f.kill)}
+}
+
+func (r *running) meet(e, f effect) effect {
+	return effect{r.sets.Or(e.gen, f.gen), r.sets.And(e.kill, f.kill)}
+}
+
+// flow returns the effects of getting from the entry of n to the heads of its
+// blocks and to its returns, from its callees' summaries.
+func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 	f := r.v.Res.Func(n)
-	pt := f.Points[p]
-	switch pt.Op {
-	case facts.OpSync:
-		if j := r.joinAt(t, n, pt.Row); j >= 0 {
-			return &effect{r.empty, r.kill[j]}, nil
-		}
-	case facts.OpCall, facts.OpAny:
-		callees := 0
-		r.calls(n, p, func(ed pta.Edge) {
-			callees++
-			var one *effect
-			switch {
-			case stage.IsSpawn(ed.Kind):
-				one = &effect{r.start(r.threadOf(n, ed)), r.empty}
-			case r.rel[t].Has(int(ed.Callee)):
-				one = r.sum[t][ed.Callee]
-				if ed.Kind == pta.EdgeAny { // any number of times
-					one = &effect{r.any[t][ed.Callee], r.empty}
-				}
-				if panics == nil {
-					panics = stage.NewBits(r.n)
-				}
-				panics.Or(r.any[t][ed.Callee])
-			default:
-				one = &effect{r.empty, r.empty}
-			}
-			if e == nil {
-				e = &effect{one.gen.Clone(), one.kill.Clone()}
-				return
-			}
-			e.gen.Or(one.gen)
-			for i := range e.kill {
-				e.kill[i] &= one.kill[i]
-			}
-		})
+	in = make([]effect, len(f.Blocks))
+	for b := range in {
+		in[b] = unreached
 	}
-	return e, panics
-}
-
-func (e *effect) apply(s stage.Bits) {
-	for i := range s {
-		s[i] = s[i]&^e.kill[i] | e.gen[i]
-	}
-}
-
-// then makes e the effect of e followed by f.
-func (e *effect) then(f *effect) {
-	for i := range e.gen {
-		e.gen[i] = e.gen[i]&^f.kill[i] | f.gen[i]
-		e.kill[i] |= f.kill[i]
-	}
-}
-
-// summary computes the effect of instance n from its callees'.
-func (r *running) summary(t int, n pta.InstID) *effect {
-	f := r.v.Res.Func(n)
-	in := make([]*effect, len(f.Blocks))
-	in[0] = &effect{r.empty.Clone(), r.empty.Clone()}
-	out := r.never()
-	meet := func(b int, e *effect) bool {
-		if in[b] == nil {
-			in[b] = &effect{e.gen.Clone(), e.kill.Clone()}
-			return true
-		}
-		changed := in[b].gen.Or(e.gen)
-		for i := range in[b].kill {
-			if k := in[b].kill[i] & e.kill[i]; k != in[b].kill[i] {
-				in[b].kill[i] = k
+	in[0] = effect{}
+	out = effect{stage.None, r.all}
+	for changed := true; changed; {
+		changed = false
+		to := func(b int, e effect) {
+			if in[b] != unreached {
+				e = r.meet(in[b], e)
+			}
+			if e != in[b] {
+				in[b] = e
 				changed = true
 			}
 		}
-		return changed
-	}
-	for changed := true; changed; {
-		changed = false
 		for b := range f.Blocks {
-			if in[b] == nil {
+			if in[b] == unreached {
 				continue
 			}
 			blk := &f.Blocks[b]
-			s := &effect{in[b].gen.Clone(), in[b].kill.Clone()}
+			x, thrown := in[b], unreached // thrown: the last effect that went to Panic
 			for p := blk.Start; p < blk.End; p++ {
-				e, panics := r.pointEffect(t, n, p)
-				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
-					x := &effect{s.gen.Clone(), s.kill.Clone()}
-					if panics != nil {
-						x.then(&effect{panics, r.empty})
+				pt := f.Points[p]
+				e, panics := r.point(s, n, pt)
+				if pt.Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
+					if y := r.then(x, effect{panics, stage.None}); y != thrown {
+						to(int(blk.Panic), y)
+						thrown = y
 					}
-					changed = meet(int(blk.Panic), x) || changed
 				}
-				if e != nil {
-					s.then(e)
-				}
+				x = r.then(x, e)
 			}
 			for _, q := range blk.Succs {
-				changed = meet(int(q), s) || changed
+				to(int(q), x)
 			}
 			if blk.Return {
-				out.gen.Or(s.gen)
-				for i := range out.kill {
-					out.kill[i] &= s.kill[i]
-				}
+				out = r.meet(out, x)
 			}
 		}
 	}
-	return out
+	return in, out
 }
 
-// flowBlocks returns the states at the heads of n's blocks; nil is unreached.
-func (r *running) flowBlocks(t int, n pta.InstID, entry stage.Bits) []stage.Bits {
-	f := r.v.Res.Func(n)
-	in := make([]stage.Bits, len(f.Blocks))
-	in[0] = entry.Clone()
-	for changed := true; changed; {
-		changed = false
-		for b := range f.Blocks {
-			if in[b] == nil {
-				continue
-			}
-			blk := &f.Blocks[b]
-			s := in[b].Clone()
-			flow := func(q int, s stage.Bits) {
-				if in[q] == nil {
-					in[q] = s.Clone()
-					changed = true
-				} else if in[q].Or(s) {
-					changed = true
-				}
-			}
-			for p := blk.Start; p < blk.End; p++ {
-				e, panics := r.pointEffect(t, n, p)
-				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
-					x := s
-					if panics != nil {
-						x = s.Clone()
-						x.Or(panics)
-					}
-					flow(int(blk.Panic), x)
-				}
-				if e != nil {
-					e.apply(s)
-				}
-			}
-			for _, q := range blk.Succs {
-				flow(int(q), s)
-			}
+// enter computes the entry states of a group, top-down.
+func (r *running) enter(g *group) {
+	v := r.v
+	g.entry = make([]stage.Set, len(v.Res.Insts))
+	g.reach = stage.NewBits(len(v.Res.Insts))
+	var work []pta.InstID
+	queued := stage.NewBits(len(v.Res.Insts))
+	push := func(n pta.InstID, s stage.Set) {
+		s = r.sets.Or(g.entry[n], s)
+		if (g.reach.Add(int(n)) || s != g.entry[n]) && queued.Add(int(n)) {
+			work = append(work, n)
 		}
+		g.entry[n] = s
 	}
-	return in
+	for _, t := range g.threads { // (R1)
+		push(v.Threads[t].Entry, stage.None)
+	}
+	for len(work) > 0 {
+		n := work[0]
+		work = work[1:]
+		queued.Remove(int(n))
+		f := v.Res.Func(n)
+		if f == nil {
+			continue
+		}
+		if _, ok := g.rel[n]; !ok {
+			for _, e := range v.Res.Insts[n].Out {
+				if !stage.IsSpawn(e.Kind) && v.Has(n, e) {
+					push(e.Callee, g.entry[n])
+				}
+			}
+			continue
+		}
+		r.walk(g, n, func(p uint32, s stage.Set) {
+			for _, e := range v.EdgesAt(n, f.Points[p]) {
+				if !stage.IsSpawn(e.Kind) {
+					push(e.Callee, s)
+				}
+			}
+		})
+	}
 }
 
 // walk calls f with every reached point of n and the state before it.
-func (r *running) walk(t int, n pta.InstID, in []stage.Bits, f func(p uint32, s stage.Bits)) {
-	fn := r.v.Res.Func(n)
-	for b := range fn.Blocks {
-		if in[b] == nil {
+func (r *running) walk(g *group, n pta.InstID, visit func(p uint32, s stage.Set)) {
+	f := r.v.Res.Func(n)
+	heads := g.heads[g.rel[n]]
+	for b := range f.Blocks {
+		if heads[b] == unreached {
 			continue
 		}
-		s := in[b].Clone()
-		for p := fn.Blocks[b].Start; p < fn.Blocks[b].End; p++ {
-			f(p, s)
-			if e, _ := r.pointEffect(t, n, p); e != nil {
-				e.apply(s)
-			}
+		s := r.apply(g.entry[n], heads[b])
+		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+			visit(p, s)
+			e, _ := r.point(g.summaries, n, f.Points[p])
+			s = r.apply(s, e)
 		}
 	}
 }
 
 // At returns the elements that may run while thread t is at point p of n.
-// The caller must not change the result.
-func (r *running) At(t int, n pta.InstID, p uint32) stage.Bits {
-	if r.entry[t] == nil {
-		return r.empty
+func (r *running) At(t int, n pta.InstID, p uint32) stage.Set {
+	g := r.of[t]
+	if g == nil || !g.reach.Has(int(n)) {
+		return stage.None
 	}
-	entry, ok := r.entry[t][n]
-	if !ok {
-		return r.empty // not reached
-	}
-	if !r.rel[t].Has(int(n)) {
-		return entry
-	}
-	k := runKey{t, n}
-	in, ok := r.blocks[k]
-	if !ok {
-		in = r.flowBlocks(t, n, entry)
-		r.blocks[k] = in
-	}
-	fl := r.v.Flow(n)
-	b := fl.Block(p)
-	if in[b] == nil {
-		return r.empty
-	}
-	s := in[b].Clone()
-	for q := fl.F.Blocks[b].Start; q < p; q++ {
-		if e, _ := r.pointEffect(t, n, q); e != nil {
-			e.apply(s)
+	s := g.entry[n]
+	if i, ok := g.rel[n]; ok {
+		fl := r.v.Flow(n)
+		b := fl.Block(p)
+		if g.heads[i][b] == unreached {
+			return stage.None
+		}
+		s = r.apply(s, g.heads[i][b])
+		for q := fl.F.Blocks[b].Start; q < p; q++ {
+			e, _ := r.point(g.summaries, n, fl.F.Points[q])
+			s = r.apply(s, e)
 		}
 	}
-	return s
+	return r.sets.And(s, r.below[t])
 }
 
 // killDescendants extends the kills by (R4) and reports whether any grew.
@@ -548,15 +458,16 @@ func (r *running) killDescendants() bool {
 		for _, c := range jn.Joined {
 			for i := range r.joins {
 				for k, d := range r.joins[i].Joined {
-					if r.kill[j].Has(r.elem[i]+k) || !r.only(d, c, jn) {
+					e := r.elem[i] + k
+					if r.sets.Has(r.kill[j], e) || !r.only(d, c, jn) {
 						continue
 					}
 					runs := false
 					for _, s := range jn.done[c] {
-						runs = runs || r.At(c, s.Inst, s.Point).Has(r.elem[i]+k)
+						runs = runs || r.sets.Has(r.At(c, s.Inst, s.Point), e)
 					}
 					if !runs {
-						r.kill[j].Add(r.elem[i] + k)
+						r.kill[j] = r.sets.Or(r.kill[j], r.sets.One(e))
 						grew = true
 					}
 				}
@@ -572,8 +483,8 @@ func (r *running) only(d, c int, jn *join) bool {
 	if len(th.Parents) != 1 || th.Parents[0] != c {
 		return false
 	}
-	for _, p := range r.v.PointsOf(th.Spawner, th.Kind, th.Row) {
-		if jn.after[c].Has(r.v, th.Spawner, p) {
+	for _, s := range startsOf(r.v, d) {
+		if jn.after[c].Has(r.v, s.Inst, s.Point) {
 			return false
 		}
 	}

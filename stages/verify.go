@@ -41,7 +41,7 @@ type run struct {
 	esc  stage.Bits
 	par  *parallel
 	lock *mustnot.Locks
-	user []stage.Bits // per thread: instances under a call made in scope
+	user []stage.Set // by instance: the threads that run it under a call made in scope
 	made map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
 	under stage.Bits
@@ -318,35 +318,36 @@ func (r *run) original() (tuples, pairs int64) {
 	return tuples, pairs
 }
 
-// userCalls computes, for each thread, the instances that run under a call
-// made by a package in scope.
+// userCalls computes, for each instance, the threads in which it runs under a
+// call made by a package in scope. A go statement in scope that starts another
+// package's function is a call made in scope.
 func (r *run) userCalls() {
-	v := r.v
+	v, pool := r.v, r.v.ThreadPool()
+	threads := stage.None
 	for t := range v.Threads {
-		b := stage.NewBits(len(v.Res.Insts))
-		var todo []pta.InstID
-		// A go statement in scope that starts another package's function is a
-		// call made in scope.
-		if th := &v.Threads[t]; th.Spawner != 0 && r.inScope(th.Spawner) {
-			b.Add(int(th.Entry))
-			todo = append(todo, th.Entry)
-		}
-		for n := 1; n < len(v.Res.Insts); n++ {
-			if v.Threads[t].Reach.Has(n) && r.inScope(pta.InstID(n)) && b.Add(n) {
-				todo = append(todo, pta.InstID(n))
+		for _, s := range v.Threads[t].Spawns {
+			if r.inScope(s.By) {
+				threads = pool.Or(threads, pool.One(t))
 			}
 		}
-		for len(todo) > 0 {
-			n := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			for _, e := range v.Res.Insts[n].Out {
-				if !stage.IsSpawn(e.Kind) && v.Has(n, e) && b.Add(int(e.Callee)) {
-					todo = append(todo, e.Callee)
-				}
-			}
-		}
-		r.user = append(r.user, b)
 	}
+	r.user = v.FlowThreads(func(n pta.InstID) stage.Set {
+		if r.inScope(n) {
+			return v.ThreadSet(n)
+		}
+		return pool.And(v.ThreadEntry(n), threads)
+	}, nil)
+}
+
+// threadOf returns a thread of the class's kind that runs n.
+func (r *run) threadOf(c *stage.Class, n pta.InstID) int {
+	found := -1
+	for _, k := range r.par.kindsAt(n, r.user[n]) {
+		if r.par.kinds[k.thread] == r.par.kinds[c.Thread] && (found < 0 || k.user == c.User) {
+			found = k.thread
+		}
+	}
+	return found
 }
 
 func (r *run) inScope(n pta.InstID) bool {
@@ -384,10 +385,8 @@ func (r *run) madeBelow(o pta.ObjID) bool {
 		return false
 	}
 	for _, n := range r.v.InstsOf[ob.Fn] {
-		for _, t := range r.v.ThreadsOf(n) {
-			if r.user[t].Has(int(n)) {
-				return true
-			}
+		if r.user[n] != stage.None {
+			return true
 		}
 	}
 	return false
@@ -461,9 +460,9 @@ func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
 			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
 				continue
 			}
-			n := int64(len(a.Members)) * int64(len(b.Members))
+			n := a.Tuples * b.Tuples
 			if i == j {
-				n = int64(len(a.Members)) * int64(len(a.Members)+1) / 2
+				n = a.Tuples * (a.Tuples + 1) / 2
 			}
 			for k := 1; k <= 2; k++ {
 				tuples[k] += n
@@ -494,19 +493,22 @@ func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
 // whole is the order class that stands for a thread as a whole, where points
 // need not be told apart.
 func (r *run) whole(t int) *stage.OrderClass {
-	return &stage.OrderClass{ID: -1 - t, Thread: t, Whole: true}
+	return &stage.OrderClass{ID: -1 - r.par.kinds[t], Thread: t, Whole: true}
 }
 
 // oneGoroutine reports whether all accesses to a cell are by one goroutine.
 func (r *run) oneGoroutine(cell uint32) bool {
-	only := -1
+	only := stage.None
 	for _, id := range r.w.ByCell[cell] {
-		for _, t := range r.v.ThreadsOf(r.w.Accesses[id].Inst) {
-			if only >= 0 && t != only || !r.v.Threads[t].Single {
-				return false
-			}
-			only = t
+		s := r.v.ThreadSet(r.w.Accesses[id].Inst)
+		if s == stage.None || s == only {
+			continue
 		}
+		ts := r.v.List(s)
+		if only != stage.None || len(ts) != 1 || !r.v.Threads[ts[0]].Single {
+			return false
+		}
+		only = s
 	}
 	return true
 }
@@ -530,34 +532,42 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	closer := (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
 	for _, id := range r.w.ByCell[cell] {
 		a := &r.w.Accesses[id]
-		for _, t := range r.v.ThreadsOf(a.Inst) {
-			k := key{order: -1 - t, write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
-			oc := r.whole(t)
-			var gs []stage.Guard
+		base := key{write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
+		tell := closer || r.opt.Trace != nil || r.opt.Why != ""
+		if tell {
+			base.scope = r.inScope(a.Inst)
+		}
+		var gs []stage.Guard
+		if closer {
+			if gs = r.lock.GuardsAt(a, cell); len(gs) > 0 {
+				base.locks = fmt.Sprint(gs)
+			}
+		}
+		var orders []*stage.OrderClass
+		kinds := r.par.kindsAt(a.Inst, r.user[a.Inst])
+		if closer {
+			orders = r.par.classesAt(kinds, a)
+		}
+		for i, kind := range kinds {
+			t, k := kind.thread, base
 			if a.Sync == stage.UseAdd && r.par.paid(cell, t, a) {
 				continue
 			}
-			if r.opt.Trace != nil || r.opt.Why != "" {
-				k.user = r.user[t].Has(int(a.Inst))
-				k.scope = r.inScope(a.Inst)
-			}
+			oc := r.whole(t)
 			if closer {
-				oc = r.par.class(t, a.Inst, a.Point)
-				k.order = oc.ID
-				k.user = r.user[t].Has(int(a.Inst))
-				k.scope = r.inScope(a.Inst)
-				gs = r.lock.GuardsAt(a, cell)
-				if len(gs) > 0 {
-					k.locks = fmt.Sprint(gs)
-				}
+				oc = orders[i]
 			}
+			k.order, k.user = oc.ID, tell && kind.user
 			c := byKey[k]
 			if c == nil {
 				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under}
 				byKey[k] = c
 				list = append(list, c)
 			}
-			c.Members = append(c.Members, id)
+			c.Tuples += int64(kind.count)
+			if m := c.Members; len(m) == 0 || m[len(m)-1] != id {
+				c.Members = append(m, id)
+			}
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Rep < list[j].Rep })

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -142,7 +144,7 @@ func waitGroup(v *stage.View, ov *overwritten, cell uint32, ops []syncOp) (join,
 		j.Joined = append(j.Joined, t)
 		j.after[t] = newAfter(v, t, at)
 	}
-	c := credits{v: v, join: &j, ops: ops, own: own}
+	c := credits{v: v, join: &j, ops: ops, own: own, memo: map[creditKey]int{}, busy: map[pta.InstID]bool{}}
 	if len(j.Joined) == 0 || !c.cover() { // (W4)
 		return j, false
 	}
@@ -154,7 +156,7 @@ func waitGroup(v *stage.View, ov *overwritten, cell uint32, ops []syncOp) (join,
 // one following another.
 func atMostOnce(v *stage.View, t int, at []spot) bool {
 	n := at[0].Inst
-	if !v.Threads[t].OnceIn.Has(int(n)) {
+	if !v.OnceIn(t, n) {
 		return false
 	}
 	var ps []uint32
@@ -181,25 +183,31 @@ func oneObject(v *stage.View, cell uint32) bool {
 // credits checks (W4): a forward analysis of Owner whose state is a lower
 // bound of the units added and not yet spent.
 type credits struct {
-	v     *stage.View
-	join  *join
-	ops   []syncOp
-	own   []spot
-	rel   stage.Bits // instances that add, spend or wait, or call one that does
-	depth int
-	bad   bool
+	v    *stage.View
+	join *join
+	ops  []syncOp
+	own  []spot
+	rel  stage.Bits // instances that add, spend or wait, or call one that does
+	memo map[creditKey]int
+	busy map[pta.InstID]bool
+	bad  bool
+}
+
+// creditKey is an instance and the credit that it is entered with.
+type creditKey struct {
+	n  pta.InstID
+	in int
 }
 
 func (c *credits) cover() bool {
 	v := c.v
-	t0 := &v.Threads[c.join.Owner]
 	c.rel = stage.NewBits(len(v.Res.Insts))
 	mark := func(n pta.InstID) {
 		todo := []pta.InstID{n}
 		for len(todo) > 0 {
 			m := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
-			if !t0.Reach.Has(int(m)) || !c.rel.Add(int(m)) {
+			if !v.Runs(c.join.Owner, m) || !c.rel.Add(int(m)) {
 				continue
 			}
 			for _, e := range v.In(m) {
@@ -213,22 +221,35 @@ func (c *credits) cover() bool {
 		mark(op.Inst)
 	}
 	for _, t := range c.join.Joined {
-		mark(v.Threads[t].Spawner)
+		for _, s := range v.Threads[t].Spawns {
+			mark(s.By)
+		}
 	}
-	c.inst(t0.Entry, 0)
+	c.inst(v.Threads[c.join.Owner].Entry, 0)
 	return !c.bad
 }
 
 // inst returns the credit after instance n, entered with credit in, and marks
 // the analysis bad where credit is missing. Recursion is bad.
 func (c *credits) inst(n pta.InstID, in int) int {
-	if c.depth++; c.depth > 64 {
+	if c.busy[n] {
 		c.bad = true
 	}
-	defer func() { c.depth-- }()
 	if c.bad {
 		return 0
 	}
+	if out, ok := c.memo[creditKey{n, in}]; ok {
+		return out
+	}
+	c.busy[n] = true
+	out := c.body(n, in)
+	c.busy[n] = false
+	c.memo[creditKey{n, in}] = out
+	return out
+}
+
+// body computes inst.
+func (c *credits) body(n pta.InstID, in int) int {
 	v := c.v
 	f := v.Res.Func(n)
 	state := make([]int, len(f.Blocks))
@@ -305,24 +326,17 @@ func (c *credits) point(n pta.InstID, f *facts.Func, p uint32, s int) int {
 		s += int(k)
 	case facts.OpCall, facts.OpAny:
 		low, any := s, false
-		for _, e := range v.Res.Insts[n].Out {
-			if e.Row != pt.Row || !v.Has(n, e) {
-				continue
-			}
-			isAny := e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo
-			if isAny != (pt.Op == facts.OpAny) {
-				continue
-			}
+		for _, e := range v.EdgesAt(n, pt) {
 			r := s
 			if stage.IsSpawn(e.Kind) {
-				if c.joined(n, e) {
+				if slices.Contains(c.join.Joined, v.ThreadAt(n, e)) {
 					r--
 					if e.Kind == pta.EdgeAnyGo { // any number of them
 						c.bad = true
 					}
 				}
 			} else if c.rel.Has(int(e.Callee)) {
-				if isAny { // any number of times, in any order
+				if e.Kind == pta.EdgeAny { // any number of times, in any order
 					c.bad = true
 				}
 				r = c.inst(e.Callee, s)
@@ -337,17 +351,6 @@ func (c *credits) point(n pta.InstID, f *facts.Func, p uint32, s int) int {
 		c.bad = true
 	}
 	return s
-}
-
-// joined reports whether a spawn edge starts a joined thread.
-func (c *credits) joined(n pta.InstID, e pta.Edge) bool {
-	for _, t := range c.join.Joined {
-		th := &c.v.Threads[t]
-		if th.Spawner == n && th.Kind == e.Kind && th.Row == e.Row && th.Entry == e.Callee {
-			return true
-		}
-	}
-	return false
 }
 
 // overwritten is the set of cells of synchronisation objects that a plain

@@ -39,6 +39,9 @@ type command struct {
 
 	// Flags of the output.
 	json, stats, quiet, verbose bool
+
+	// For work on bfverify itself; hidden from the help.
+	cpuProfile, memProfile string
 }
 
 // newCommand returns the tree of commands; run parses arguments with it.
@@ -94,6 +97,13 @@ func newCommand(stdout, stderr io.Writer) *command {
 	fs.BoolVar(&c.json, "json", false, "print a stream of JSON objects, one a line")
 	fs.BoolVar(&c.stats, "stats", false, "print what each stage left, and time and memory")
 	fs.BoolVar(&c.quiet, "q", false, "print verdicts only")
+	fs.StringVar(&c.cpuProfile, "cpuprofile", "", "write a CPU profile of the run to `FILE`")
+	fs.StringVar(&c.memProfile, "memprofile", "", "write a profile of the memory in use at the end to `FILE`")
+	for _, name := range []string{"cpuprofile", "memprofile"} {
+		if err := fs.MarkHidden(name); err != nil {
+			panic(err) // the flag is defined above
+		}
+	}
 	fs.BoolVar(&c.verbose, "v", false, "list every assumption, and progress even without a terminal")
 	return c
 }

@@ -56,8 +56,15 @@ func (c *command) verify(patterns []string) error {
 	var cancel func()
 	s.ctx, cancel = c.budget()
 	defer cancel()
+	stop, err := c.profile()
+	if err != nil {
+		return err
+	}
 	s.run(patterns)
 	s.bar.clear()
+	if err := stop(); err != nil {
+		return err
+	}
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("cannot write the verdicts: %w", err)
 	}

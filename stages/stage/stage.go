@@ -7,10 +7,11 @@ type Pair struct {
 	A, B *Class
 }
 
-// Class is a set of accesses to one cell by one thread that no stage can tell
-// apart.
+// Class is a set of accesses to one cell, by threads of one kind, that no stage
+// can tell apart.
 type Class struct {
-	Thread int
+	Thread int   // of the kind; not every one runs every access
+	Tuples int64 // accesses, each as often as there are threads that run it
 	Write  bool
 	Atomic bool
 	// Rep is an access of the class, Members all of them.
@@ -27,14 +28,17 @@ type Class struct {
 	Under bool
 }
 
-// OrderClass is an equivalence class of (thread, point) under ordering.
+// OrderClass is an equivalence class of (thread, point) under ordering. Thread
+// is one of its threads, which are of one kind.
 type OrderClass struct {
 	ID     int
 	Thread int
-	// Running are the elements that may run beside the point; After tells, for
-	// each join in which the thread takes part, whether the point may follow
-	// its Done.
+	// Running are the elements that the thread has started and that may run
+	// beside the point, Beside those that may run where the thread or one of its
+	// ancestors is started; After tells, for each join in which the thread takes
+	// part, whether the point may follow its Done.
 	Running Bits
+	Beside  Bits
 	After   Bits
 	// Awaited are the signals waited for before the point, Before those of
 	// whose signals every one follows the point (or whose body holds it).

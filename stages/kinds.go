@@ -1,0 +1,133 @@
+package stages
+
+import (
+	"encoding/binary"
+
+	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// Threads of one kind cannot be told apart by the order relation, so that one
+// of them speaks for all: a server has hundreds of goroutines that may run at
+// any time beside each other. A thread that is one goroutine, that a join waits
+// for, or that signals, is alone of its kind. Others are of one kind if they
+// may start the same threads, if the same may run where they are started, and
+// if in each state at any point, and beside any thread, either all of them may
+// run or none.
+
+// kindOf stands for the threads of one kind that run an instance alike.
+type kindOf struct {
+	thread int // one of them
+	count  int
+	user   bool // under a call made in scope
+}
+
+// findKinds computes kinds.
+func (p *parallel) findKinds() {
+	v, sets := p.v, p.run.sets
+	used := p.run.used()
+	for t := range v.Threads {
+		used.Add(int(p.run.below[t]))
+		used.Add(int(p.beside[t]))
+	}
+	alone := make([]bool, len(v.Threads))
+	for t := range v.Threads {
+		alone[t] = v.Threads[t].Single
+	}
+	for j := range p.run.joins {
+		for _, t := range p.run.joins[j].Joined {
+			alone[t] = true
+		}
+	}
+	for i := range p.wait.signals {
+		for _, t := range p.wait.signals[i].Senders {
+			alone[t] = true
+		}
+	}
+	p.kinds = make([]int, len(v.Threads))
+	kinds := map[string]int{}
+	for t := range v.Threads {
+		var key []byte
+		if alone[t] {
+			key = binary.LittleEndian.AppendUint32(key, uint32(t))
+		} else {
+			key = binary.LittleEndian.AppendUint32(key, uint32(p.run.below[t]))
+			key = binary.LittleEndian.AppendUint32(key, uint32(p.beside[t]))
+			in, bits := byte(0), 0
+			for s := range sets.Len() {
+				if !used.Has(s) {
+					continue
+				}
+				in <<= 1
+				if sets.Has(stage.Set(s), t) {
+					in |= 1
+				}
+				if bits++; bits%8 == 0 {
+					key = append(key, in)
+				}
+			}
+			key = append(key, in)
+		}
+		k, ok := kinds[string(key)]
+		if !ok {
+			k = len(kinds)
+			kinds[string(key)] = k
+		}
+		p.kinds[t] = k
+	}
+}
+
+// used returns the states that some group has at some point.
+func (r *running) used() stage.Bits {
+	seen := map[stage.Set]bool{}
+	for _, g := range r.groups {
+		for n := range g.entry {
+			if !g.reach.Has(n) {
+				continue
+			}
+			seen[g.entry[n]] = true
+			if _, ok := g.rel[pta.InstID(n)]; ok {
+				r.walk(g, pta.InstID(n), func(_ uint32, s stage.Set) { seen[s] = true })
+			}
+		}
+	}
+	out := stage.NewBits(r.sets.Len())
+	for s := range seen {
+		out.Add(int(s))
+	}
+	return out
+}
+
+// kindsAt lists the kinds of thread that run n, apart by whether they run it
+// under a call made in scope (user, a set of threads).
+func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
+	key := [2]stage.Set{p.v.ThreadSet(n), user}
+	inBody := p.wait.mayBeBody(n)
+	if l, ok := p.split[key]; ok && !inBody {
+		return l
+	}
+	type id struct {
+		kind int
+		user bool
+		body stage.Set
+	}
+	at := map[id]int{}
+	var list []kindOf
+	for _, t := range p.v.ThreadsOf(n) {
+		k := id{kind: p.kinds[t], user: p.v.ThreadPool().Has(user, t)}
+		if inBody { // a body of Do for some of them only
+			k.body = p.bodies(t, n)
+		}
+		i, ok := at[k]
+		if !ok {
+			i = len(list)
+			at[k] = i
+			list = append(list, kindOf{thread: t, user: k.user})
+		}
+		list[i].count++
+	}
+	if !inBody {
+		p.split[key] = list
+	}
+	return list
+}
