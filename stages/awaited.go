@@ -74,10 +74,10 @@ type awaited struct {
 	joins   []join
 	late    map[int][]int // by signal: the threads that (S6) lets wait
 	waits   map[spot]int  // signals waited for, by point
-	// inBodies are the instances that the body of some Do may run; inBody tells
-	// for a signal the threads that run them inside its body alone.
+	// inBodies are the instances that the body of some Do may run; inBody, made
+	// when first asked for, those that some threads run inside one alone.
 	inBodies stage.Bits
-	inBody   map[int]map[pta.InstID]stage.Set
+	inBody   map[pta.InstID][]onceBody
 }
 
 // chanOps are the operations that may touch one channel.
@@ -340,37 +340,46 @@ func (a *awaited) below(i int) stage.Bits {
 	return b
 }
 
-// mayBeBody reports whether the body of some Do may run n.
-func (a *awaited) mayBeBody(n pta.InstID) bool {
-	if a.inBodies == nil {
-		a.inBodies = a.below(-1)
-		a.inBody = map[int]map[pta.InstID]stage.Set{}
-	}
-	return a.inBodies.Has(int(n))
+// onceBody says that threads run an instance only inside the body of Do for a
+// signal.
+type onceBody struct {
+	signal  int
+	threads stage.Set
 }
 
-// body returns the threads that run n only inside the body of Do for signal i.
-func (a *awaited) body(i int, n pta.InstID) stage.Set {
-	if !a.mayBeBody(n) {
-		return stage.None
-	}
-	in := a.inBody[i]
-	if in == nil {
-		v := a.v
-		in = map[pta.InstID]stage.Set{}
-		a.inBody[i] = in
-		below := a.below(i)
-		outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool { return a.onceCall(i, m, e) })
-		for m := range v.Res.Insts {
-			if !below.Has(m) {
-				continue
-			}
-			if s := v.ThreadPool().AndNot(v.ThreadSet(pta.InstID(m)), outside[m]); s != stage.None {
-				in[pta.InstID(m)] = s
+// bodiesWith lists the bodies of Do inside which alone some threads run n.
+func (a *awaited) bodiesWith(n pta.InstID) []onceBody {
+	if a.inBodies == nil {
+		a.inBodies = a.below(-1)
+		a.inBody = map[pta.InstID][]onceBody{}
+		for i := range a.signals {
+			if a.signals[i].kind == signalOnce {
+				a.findBody(i)
 			}
 		}
 	}
-	return in[n]
+	if !a.inBodies.Has(int(n)) {
+		return nil
+	}
+	return a.inBody[n]
+}
+
+// findBody finds what runs inside the body of Do for signal i alone.
+func (a *awaited) findBody(i int) {
+	v := a.v
+	below := a.below(i)
+	if below.Empty() {
+		return
+	}
+	outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool { return a.onceCall(i, m, e) })
+	for m := range v.Res.Insts {
+		if !below.Has(m) {
+			continue
+		}
+		if s := v.ThreadPool().AndNot(v.ThreadSet(pta.InstID(m)), outside[m]); s != stage.None {
+			a.inBody[pta.InstID(m)] = append(a.inBody[pta.InstID(m)], onceBody{i, s})
+		}
+	}
 }
 
 // okRegs maps the second results of receives to their rows.

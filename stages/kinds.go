@@ -98,12 +98,22 @@ func (r *running) used() stage.Bits {
 	return out
 }
 
+// splitKey is what decides how the threads of an instance split into kinds; n
+// only if the body of some Do runs it.
+type splitKey struct {
+	threads, user stage.Set
+	n             pta.InstID
+}
+
 // kindsAt lists the kinds of thread that run n, apart by whether they run it
 // under a call made in scope (user, a set of threads).
 func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
-	key := [2]stage.Set{p.v.ThreadSet(n), user}
-	inBody := p.wait.mayBeBody(n)
-	if l, ok := p.split[key]; ok && !inBody {
+	key := splitKey{p.v.ThreadSet(n), user, 0}
+	bodies := p.wait.bodiesWith(n)
+	if len(bodies) > 0 {
+		key.n = n
+	}
+	if l, ok := p.split[key]; ok {
 		return l
 	}
 	type id struct {
@@ -115,8 +125,10 @@ func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
 	var list []kindOf
 	for _, t := range p.v.ThreadsOf(n) {
 		k := id{kind: p.kinds[t], user: p.v.ThreadPool().Has(user, t)}
-		if inBody { // a body of Do for some of them only
-			k.body = p.bodies(t, n)
+		for _, b := range bodies { // a body of Do for some of them only
+			if p.v.ThreadPool().Has(b.threads, t) {
+				k.body = p.signals.Or(k.body, p.signals.One(b.signal))
+			}
 		}
 		i, ok := at[k]
 		if !ok {
@@ -126,8 +138,6 @@ func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
 		}
 		list[i].count++
 	}
-	if !inBody {
-		p.split[key] = list
-	}
+	p.split[key] = list
 	return list
 }

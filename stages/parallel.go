@@ -31,7 +31,7 @@ type parallel struct {
 	list    []*stage.OrderClass
 	memo    map[[2]int]*stage.Ordered
 	at      map[instPoint][]*stage.OrderClass
-	split   map[[2]stage.Set][]kindOf
+	split   map[splitKey][]kindOf
 }
 
 type classKey struct {
@@ -48,7 +48,7 @@ func newParallel(v *stage.View, run *running, wait *awaited) *parallel {
 	nt := len(v.Threads)
 	p := &parallel{v: v, run: run, wait: wait, classes: map[classKey]*stage.OrderClass{}, memo: map[[2]int]*stage.Ordered{},
 		beside: make([]stage.Set, nt), after: stage.NewPool(len(run.joins)), signals: stage.NewPool(len(wait.signals)),
-		at: map[instPoint][]*stage.OrderClass{}, split: map[[2]stage.Set][]kindOf{}}
+		at: map[instPoint][]*stage.OrderClass{}, split: map[splitKey][]kindOf{}}
 	sets := run.sets
 	for c := range v.Threads {
 		at := stage.None
@@ -87,8 +87,10 @@ func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stag
 			k.before = p.signals.Or(k.before, p.signals.One(i))
 		}
 	}
-	if p.wait.mayBeBody(n) {
-		k.before = p.signals.Or(k.before, p.bodies(t, n))
+	for _, b := range p.wait.bodiesWith(n) {
+		if p.v.ThreadPool().Has(b.threads, t) {
+			k.before = p.signals.Or(k.before, p.signals.One(b.signal))
+		}
 	}
 	if c := p.classes[k]; c != nil {
 		return c
@@ -100,17 +102,6 @@ func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stag
 	p.classes[k] = c
 	p.list = append(p.list, c)
 	return c
-}
-
-// bodies returns the signals inside the bodies of whose Do alone thread t runs n.
-func (p *parallel) bodies(t int, n pta.InstID) stage.Set {
-	s := stage.None
-	for i := range p.wait.signals {
-		if p.wait.signals[i].kind == signalOnce && p.v.ThreadPool().Has(p.wait.body(i, n), t) {
-			s = p.signals.Or(s, p.signals.One(i))
-		}
-	}
-	return s
 }
 
 // paid reports whether an Add by thread t on the wait group beside cell finds
