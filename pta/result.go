@@ -114,6 +114,9 @@ func (r *Result) set(n uint32) *Set {
 // Content returns what the cell may hold, if it is pointer-like.
 func (r *Result) Content(cell uint32) *Set { return r.set(cell) }
 
+// Cells returns the number of cells; all are below it.
+func (r *Result) Cells() int { return len(r.obj) }
+
 // Object returns the object that a cell belongs to, and the cell's offset.
 func (r *Result) Object(cell uint32) (ObjID, uint32) {
 	o := r.obj[cell]

@@ -45,6 +45,14 @@ var Pipeline = [...]*Stage{
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
 }
 
+// Rows of Pipeline that code speaks of. Those before escaping choose the pairs
+// that exist at all.
+const (
+	rowAliasing = 2
+	rowEscaping = 3
+	rowParallel = 4
+)
+
 // order documents why rows stand where they do; TestOrder holds Pipeline to it.
 var order = [...]struct{ before, after, why string }{
 	{"original", "reachable", "reachable asks about accesses of original pairs only"},

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,22 +22,28 @@ const maxPairs = 200
 
 // report collects the open pairs of a view.
 type report struct {
-	r     *run
-	pairs map[string]*export.Pair // by both positions and the location
-	byLoc map[string]*place
-	more  int                    // in scope, not listed one by one
-	below int                    // of those: on objects made below a call in scope
-	out   int                    // pairs out of scope, counted by instances and threads
-	trees map[int][]stage.Caller // by thread: how each instance is reached
-	rows  []export.WhyRow
-	asked map[string]bool
+	r       *run
+	pairs   map[[2]int]*export.Pair // by both keys
+	keys    map[string]int
+	keyOf   map[keyAt]int
+	own     []int32         // keys of sources in scope, plus 1
+	sets    map[string]int  // of keys, see sources
+	done    map[[2]int]bool // pairs of sets
+	ofClass map[*stage.Class]sourceSet
+	byLoc   map[string]*place
+	more    int                    // in scope, not listed one by one
+	below   int                    // of those: on objects made below a call in scope
+	out     int                    // pairs out of scope, at each location
+	trees   map[int][]stage.Caller // by thread: how each instance is reached
+	rows    []export.WhyRow
+	asked   map[string]bool
 }
 
 // place is what is open at one location.
 type place struct {
 	name  string
 	pairs []*export.Pair
-	shown map[string]bool
+	shown map[int]bool
 	n     int
 }
 
@@ -48,32 +55,86 @@ type step struct {
 }
 
 func newReport(r *run) *report {
-	return &report{r: r, pairs: map[string]*export.Pair{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
+	return &report{r: r, pairs: map[[2]int]*export.Pair{}, keys: map[string]int{}, keyOf: map[keyAt]int{}, own: make([]int32, r.w.Sources), sets: map[string]int{}, done: map[[2]int]bool{}, ofClass: map[*stage.Class]sourceSet{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
 }
 
 // open records that all pairs of two classes are open.
-func (rp *report) open(p *stage.Pair, inScope bool, n int64) {
+func (rp *report) open(p *stage.Pair, inScope bool) {
 	if !inScope {
-		rp.count(p.Cell, n)
+		rp.count(p.Cell, int64(len(p.A.Members))*int64(len(p.B.Members)))
 		return
 	}
+	as, ka := rp.sources(p.A)
+	bs, kb := rp.sources(p.B)
+	if k := [2]int{min(ka, kb), max(ka, kb)}; rp.done[k] {
+		return // shown, at this location or another
+	} else {
+		rp.done[k] = true
+	}
 	// All pairs where they are few; else as many as show every access once.
-	if len(p.A.Members)*len(p.B.Members) <= 4*maxPairs {
-		for _, x := range p.A.Members {
-			for _, y := range p.B.Members {
+	if len(as)*len(bs) <= 4*maxPairs {
+		for _, x := range as {
+			for _, y := range bs {
 				rp.add(p, x, y)
 			}
 		}
 		return
 	}
-	for _, x := range p.A.Members {
-		rp.add(p, x, p.B.Members[0])
+	for _, x := range as {
+		rp.add(p, x, bs[0])
 	}
-	for _, y := range p.B.Members {
-		rp.add(p, p.A.Members[0], y)
+	for _, y := range bs {
+		rp.add(p, as[0], y)
 	}
-	rp.more += len(p.A.Members)*len(p.B.Members) - len(p.A.Members) - len(p.B.Members)
+	rp.more += len(as)*len(bs) - len(as) - len(bs)
 }
+
+// shownAt is a member of a class and the number of what it is shown as.
+type shownAt struct {
+	access uint32
+	key    int
+}
+
+// sources lists the members of a class that are shown differently, and numbers
+// what they are shown as together.
+func (rp *report) sources(c *stage.Class) ([]shownAt, int) {
+	if s, ok := rp.ofClass[c]; ok {
+		return s.list, s.id
+	}
+	var out []shownAt
+	seen := map[int]bool{}
+	for _, x := range c.Members {
+		if k := rp.key(c, x); !seen[k] {
+			seen[k] = true
+			out = append(out, shownAt{x, k})
+		}
+	}
+	keys := make([]int, len(out))
+	for i, s := range out {
+		keys[i] = s.key
+	}
+	slices.Sort(keys)
+	var name []byte
+	for _, k := range keys {
+		name = binary.AppendUvarint(name, uint64(k))
+	}
+	id, ok := rp.sets[string(name)]
+	if !ok {
+		id = len(rp.sets)
+		rp.sets[string(name)] = id
+	}
+	rp.ofClass[c] = sourceSet{out, id}
+	return out, id
+}
+
+// sourceSet is what sources returns.
+type sourceSet struct {
+	list []shownAt
+	id   int
+}
+
+// next forgets the classes of the cell before.
+func (rp *report) next() { clear(rp.ofClass) }
 
 // count counts pairs that are out of scope.
 func (rp *report) count(cell uint32, n int64) {
@@ -101,7 +162,7 @@ func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
 				continue
 			}
 			row := export.WhyRow{Outcome: "open"}
-			for k := 3; k < len(Pipeline); k++ {
+			for k := rowEscaping; k < len(Pipeline); k++ {
 				name := Pipeline[k].Name
 				switch {
 				case rp.r.opt.Off[name]:
@@ -170,15 +231,40 @@ func (rp *report) cellName(c uint32) string {
 	return rp.r.v.Res.Cell(o, off).Path
 }
 
-// key identifies the source access that an access is shown as: its own place,
-// or the call in scope that leads to it.
-func (rp *report) key(c *stage.Class, x uint32) string {
+// key numbers the source access that an access is shown as: its own place, or
+// the call in scope that leads to it.
+func (rp *report) key(c *stage.Class, x uint32) int {
 	a := &rp.r.w.Accesses[x]
-	if rp.r.inScope(a.Inst) {
-		return fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point)
+	number := func(name string) int {
+		k, ok := rp.keys[name]
+		if !ok {
+			k = len(rp.keys)
+			rp.keys[name] = k
+		}
+		return k
 	}
-	pos, _ := rp.shown(c, a)
-	return fmt.Sprint(pos, op(a))
+	if rp.r.inScope(a.Inst) {
+		k := &rp.own[a.Source]
+		if *k == 0 {
+			*k = int32(number(fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point))) + 1
+		}
+		return int(*k) - 1
+	}
+	at := keyAt{a.Inst, rp.r.threadOf(c, a.Inst), a.Source}
+	k, ok := rp.keyOf[at]
+	if !ok {
+		pos, _ := rp.shown(c, a)
+		k = number(fmt.Sprint(pos, op(a)))
+		rp.keyOf[at] = k
+	}
+	return k
+}
+
+// keyAt is what the key of an access depends on.
+type keyAt struct {
+	inst   pta.InstID
+	thread int
+	source uint32
 }
 
 // shown returns where and in which function an access is shown. What lies in
@@ -205,23 +291,21 @@ func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
 }
 
 // add lists the pair of two accesses.
-func (rp *report) add(p *stage.Pair, x, y uint32) {
-	kx, ky := rp.key(p.A, x), rp.key(p.B, y)
-	if kx > ky {
-		kx, ky = ky, kx
-	}
-	if rp.pairs[kx+"|"+ky] != nil {
+func (rp *report) add(p *stage.Pair, sx, sy shownAt) {
+	x, y := sx.access, sy.access
+	kx, ky := min(sx.key, sy.key), max(sx.key, sy.key)
+	if rp.pairs[[2]int{kx, ky}] != nil {
 		return
 	}
 	loc := rp.location(p.Cell, x)
 	pl := rp.byLoc[loc]
 	if pl == nil {
-		pl = &place{name: loc, shown: map[string]bool{}}
+		pl = &place{name: loc, shown: map[int]bool{}}
 		rp.byLoc[loc] = pl
 	}
 	pl.n++
 	pair := &export.Pair{Kind: "race", Location: loc}
-	rp.pairs[kx+"|"+ky] = pair
+	rp.pairs[[2]int{kx, ky}] = pair
 	if len(pl.pairs) >= maxPairs && pl.shown[kx] && pl.shown[ky] {
 		return
 	}

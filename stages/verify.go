@@ -45,6 +45,7 @@ type run struct {
 	made map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
 	under stage.Bits
+	scope stage.Bits // instances of functions in scope
 }
 
 // Verify verifies one program: one Result for it, or with opt.Entry one for
@@ -223,6 +224,7 @@ func parallelTests(res *pta.Result) map[string]bool {
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
 	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, lock: sh.locks}
+	r.findScope()
 	ov := sh.over
 	cells := w.Cells
 	if entry >= 0 { // pairs with at least one access that this entry leads to
@@ -249,9 +251,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	}
 	r.userCalls()
 	rep := newReport(r)
-	tuples := make([]int64, len(Pipeline))
-	pairs := make([]int64, len(Pipeline))
-	tuples[0], pairs[0] = r.original()
+	fun := newFunnel(r)
 	for k, cell := range cells {
 		if k%256 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -259,10 +259,10 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 			}
 			opt.Progress("pairs", k, len(cells))
 		}
-		r.cell(cell, rep, tuples, pairs)
+		r.cell(cell, rep, fun)
 	}
 	for i, s := range Pipeline {
-		out.Funnel = append(out.Funnel, export.FunnelRow{Stage: s.Name, Tuples: tuples[i], Pairs: pairs[i], Seconds: secs[s.Name]})
+		out.Funnel = append(out.Funnel, export.FunnelRow{Stage: s.Name, Tuples: fun.tuples[i], Pairs: fun.pairs[i], Seconds: secs[s.Name]})
 	}
 	rep.finish(out)
 	return nil
@@ -279,43 +279,6 @@ func over(opt *Options) error {
 		return fmt.Errorf("%w: %d MB in use", pta.ErrBudget, m.HeapAlloc>>20)
 	}
 	return nil
-}
-
-// original counts the pairs that any two accesses of one type could form, each
-// access once a thread for the tuples.
-func (r *run) original() (tuples, pairs int64) {
-	type count struct{ all, writes, tAll, tWrites int64 }
-	by := map[facts.TypeID]*count{}
-	for i := range r.w.Accesses {
-		a := &r.w.Accesses[i]
-		t := facts.TypeID(0)
-		if a.Sync != stage.NoUse {
-			continue
-		}
-		if !a.Deep {
-			t = r.w.Res.Func(a.Inst).Mems[a.Row].Type
-		}
-		c := by[t]
-		if c == nil {
-			c = &count{}
-			by[t] = c
-		}
-		n := int64(len(r.v.ThreadsOf(a.Inst)))
-		if n == 0 {
-			n = 1
-		}
-		c.all++
-		c.tAll += n
-		if a.Write {
-			c.writes++
-			c.tWrites += n
-		}
-	}
-	for _, c := range by {
-		pairs += c.writes*(c.writes+1)/2 + c.writes*(c.all-c.writes)
-		tuples += c.tWrites*(c.tWrites+1)/2 + c.tWrites*(c.tAll-c.tWrites)
-	}
-	return tuples, pairs
 }
 
 // userCalls computes, for each instance, the threads in which it runs under a
@@ -350,9 +313,26 @@ func (r *run) threadOf(c *stage.Class, n pta.InstID) int {
 	return found
 }
 
-func (r *run) inScope(n pta.InstID) bool {
-	f := r.v.Res.Func(n)
-	return f != nil && f.Pkg != "" && r.opt.Scope(f.Pkg)
+func (r *run) inScope(n pta.InstID) bool { return r.scope.Has(int(n)) }
+
+// findScope finds the instances of functions in scope.
+func (r *run) findScope() {
+	r.scope = stage.NewBits(len(r.v.Res.Insts))
+	pkgs := map[string]bool{}
+	for n := range r.v.Res.Insts {
+		f := r.v.Res.Func(pta.InstID(n))
+		if f == nil || f.Pkg == "" {
+			continue
+		}
+		in, ok := pkgs[f.Pkg]
+		if !ok {
+			in = r.opt.Scope(f.Pkg)
+			pkgs[f.Pkg] = in
+		}
+		if in {
+			r.scope.Add(n)
+		}
+	}
 }
 
 // madeInScope reports whether the packages in scope made an object: its site
@@ -400,7 +380,7 @@ func (r *run) outOfScope(cell uint32) bool {
 	if r.madeInScope(obj) {
 		return false
 	}
-	for _, id := range r.w.ByCell[cell] {
+	for _, id := range r.w.At(cell) {
 		if r.inScope(r.w.Accesses[id].Inst) {
 			return false
 		}
@@ -408,86 +388,50 @@ func (r *run) outOfScope(cell uint32) bool {
 	return true
 }
 
-// countOnly counts the pairs of a cell that is out of scope.
-func (r *run) countOnly(cell uint32, rep *report, tuples, pairs []int64) {
-	var all, writes, atomics int64
-	for _, id := range r.w.ByCell[cell] {
-		a := &r.w.Accesses[id]
-		if r.under != nil && !r.under.Has(int(a.Inst)) {
-			continue
-		}
-		n := int64(len(r.v.ThreadsOf(a.Inst)))
-		all += n
-		if a.Write {
-			writes += n
-			if a.Atomic {
-				atomics += n
-			}
-		}
-	}
-	n := writes*(writes+1)/2 + writes*(all-writes) - atomics*(atomics+1)/2
-	if n <= 0 {
-		return
-	}
-	obj, _ := r.v.Res.Object(cell)
-	last := len(Pipeline)
-	if !r.esc.Has(int(obj)) && !r.opt.Off["escaping"] || r.oneGoroutine(cell) && !r.opt.Off["parallel"] {
-		last = 3
-	} else {
-		rep.count(cell, n)
-	}
-	for k := 1; k < last; k++ {
-		tuples[k] += n
-		pairs[k] += n
-	}
-}
-
 // cell runs the pipeline on the pairs of one cell.
-func (r *run) cell(cell uint32, rep *report, tuples, pairs []int64) {
+func (r *run) cell(cell uint32, rep *report, fun *funnel) {
+	off := r.opt.Off
+	obj, _ := r.v.Res.Object(cell)
+	here := fun.cell(cell, r.esc.Has(int(obj)) || off["escaping"])
 	if r.outOfScope(cell) {
-		r.countOnly(cell, rep, tuples, pairs)
+		if (r.esc.Has(int(obj)) || off["escaping"]) && (!r.oneGoroutine(cell) || off["parallel"]) {
+			fun.rest(here)
+			rep.count(cell, here.pairs.count())
+		}
 		return
 	}
 	classes := r.classes(cell)
-	if len(classes) == 0 {
-		return
-	}
-	off := r.opt.Off
-	obj, _ := r.v.Res.Object(cell)
+	fun.classes(classes)
+	rep.next()
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
 			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
 				continue
 			}
+			p := &stage.Pair{Cell: cell, A: a, B: b}
+			var by stage.Evidence
+			at := len(Pipeline)
+			for k := rowEscaping; k < len(Pipeline); k++ {
+				if by == nil && !off[Pipeline[k].Name] {
+					if by = Pipeline[k].Refute(r, p); by != nil {
+						at = k
+					}
+				}
+			}
 			n := a.Tuples * b.Tuples
 			if i == j {
 				n = a.Tuples * (a.Tuples + 1) / 2
 			}
-			for k := 1; k <= 2; k++ {
-				tuples[k] += n
-				pairs[k] += n
-			}
-			p := &stage.Pair{Cell: cell, A: a, B: b}
-			var by stage.Evidence
-			at := 3
-			for k := 3; k < len(Pipeline); k++ {
-				if by == nil && !off[Pipeline[k].Name] {
-					by, at = Pipeline[k].Refute(r, p), k
-				}
-				if by == nil {
-					tuples[k] += n
-					pairs[k] += n
-				}
-			}
+			fun.left(i, j, n, at)
 			rep.why(p, by, at)
-			if by != nil {
-				continue
+			if by == nil {
+				in := a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj)
+				rep.open(p, in)
 			}
-			in := a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj)
-			rep.open(p, in, n)
 		}
 	}
+	fun.done()
 }
 
 // whole is the order class that stands for a thread as a whole, where points
@@ -499,7 +443,7 @@ func (r *run) whole(t int) *stage.OrderClass {
 // oneGoroutine reports whether all accesses to a cell are by one goroutine.
 func (r *run) oneGoroutine(cell uint32) bool {
 	only := stage.None
-	for _, id := range r.w.ByCell[cell] {
+	for _, id := range r.w.At(cell) {
 		s := r.v.ThreadSet(r.w.Accesses[id].Inst)
 		if s == stage.None || s == only {
 			continue
@@ -530,7 +474,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	// Where no stage from here on looks closer, neither do the classes: on
 	// objects that do not escape, and where one goroutine makes all accesses.
 	closer := (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
-	for _, id := range r.w.ByCell[cell] {
+	for _, id := range r.w.At(cell) {
 		a := &r.w.Accesses[id]
 		base := key{write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
 		tell := closer || r.opt.Trace != nil || r.opt.Why != ""

@@ -376,7 +376,7 @@ func findOverwritten(w *stage.World) *overwritten {
 		if !a.Deep && initialises(w, a, f) { // (O1)
 			continue
 		}
-		for _, c := range w.CellsOf(a) {
+		for _, c := range w.CellsOf(uint32(i)) {
 			if sync[c] {
 				o.cells[c] = true
 			}

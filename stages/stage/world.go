@@ -3,15 +3,20 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 )
 
 // Access is the relation access(N, I, rw, mode): one access in one instance.
 type Access struct {
-	Inst   pta.InstID
-	Point  uint32
-	Row    uint32 // Mems, or Deeps
+	Inst  pta.InstID
+	Point uint32
+	Row   uint32 // Mems, or Deeps
+	// Source numbers what the access is in the source: the same for all
+	// instances of its function.
+	Source uint32
 	Deep   bool
 	Write  bool
 	Atomic bool
@@ -42,19 +47,39 @@ type World struct {
 	Prog     *facts.Program
 	Res      *pta.Result
 	Accesses []Access
-	// ByCell lists the accesses that may touch each cell; only cells with a
-	// write by somebody are kept. Cells gives them in ascending order.
-	ByCell map[uint32][]uint32
-	Cells  []uint32
+	Sources  int // number of different Source
+	// Cells are the cells that somebody writes, ascending; At lists the accesses
+	// to one.
+	Cells []uint32
+	at    lists // of accesses, by place in Cells
+	cells lists // of cells, by access
 
 	// Callers lists the call edges into each instance.
 	Callers [][]Caller
 	// InstsOf lists the instances of each function, ByInst the accesses of each
 	// instance.
 	InstsOf map[facts.FuncID][]pta.InstID
-	ByInst  map[pta.InstID][]uint32
-	cellsOf [][]uint32
-	flows   map[facts.FuncID]*Flow
+	ByInst  [][]uint32
+	flows   []*Flow // by function
+}
+
+// lists is a list of lists of numbers in two arrays.
+type lists struct {
+	end  []uint64
+	data []uint32
+}
+
+func (l *lists) add(xs []uint32) {
+	l.data = append(l.data, xs...)
+	l.end = append(l.end, uint64(len(l.data)))
+}
+
+func (l *lists) of(i int) []uint32 {
+	start := uint64(0)
+	if i > 0 {
+		start = l.end[i-1]
+	}
+	return l.data[start:l.end[i]:l.end[i]]
 }
 
 // Caller is a call edge seen from the callee.
@@ -66,8 +91,8 @@ type Caller struct {
 
 // NewWorld collects the accesses of all instances.
 func NewWorld(res *pta.Result) *World {
-	w := &World{Prog: res.Prog, Res: res, ByCell: map[uint32][]uint32{}, flows: map[facts.FuncID]*Flow{},
-		InstsOf: map[facts.FuncID][]pta.InstID{}, ByInst: map[pta.InstID][]uint32{}}
+	w := &World{Prog: res.Prog, Res: res, flows: make([]*Flow, len(res.Prog.Funcs)),
+		InstsOf: map[facts.FuncID][]pta.InstID{}, ByInst: make([][]uint32, len(res.Insts))}
 	w.Callers = make([][]Caller, len(res.Insts))
 	for i := 1; i < len(res.Insts); i++ {
 		w.InstsOf[res.Insts[i].Fn] = append(w.InstsOf[res.Insts[i].Fn], pta.InstID(i))
@@ -75,9 +100,8 @@ func NewWorld(res *pta.Result) *World {
 			w.Callers[e.Callee] = append(w.Callers[e.Callee], Caller{pta.InstID(i), e.Kind, e.Row})
 		}
 	}
-	written := map[uint32]bool{}
-	touched := map[uint32]bool{}
-	var lists [][]uint32
+	touched, written := NewBits(res.Cells()), NewBits(res.Cells())
+	var buf []uint32
 	for i := 1; i < len(res.Insts); i++ {
 		id := pta.InstID(i)
 		f := res.Func(id)
@@ -98,52 +122,108 @@ func NewWorld(res *pta.Result) *World {
 			default:
 				continue
 			}
-			cells := w.CellsOf(&a)
-			if len(cells) == 0 {
-				continue
-			}
-			w.ByInst[id] = append(w.ByInst[id], uint32(len(w.Accesses)))
-			w.Accesses = append(w.Accesses, a)
-			lists = append(lists, cells)
-			for _, c := range cells {
-				touched[c] = true
-				if a.Write {
-					written[c] = true
-				}
+			buf = w.cellsOf(&a, buf[:0])
+			w.addAccess(a, buf, written)
+			for _, c := range buf {
+				touched.Add(int(c))
 			}
 		}
 	}
-	lists = w.syncUses(lists, touched, written)
-	for i, cells := range lists {
-		for _, c := range cells {
-			if written[c] {
-				if w.ByCell[c] == nil {
-					w.Cells = append(w.Cells, c)
-				}
-				w.ByCell[c] = append(w.ByCell[c], uint32(i))
-			}
-		}
-	}
-	sortCells(w.Cells)
-	w.cellsOf = lists
+	w.syncUses(touched, written)
+	w.invert(written)
+	w.number()
 	return w
 }
 
-// syncUses appends the accesses of synchronisation operations to their own
-// objects. A plain access is needed for UseObject to conflict with.
-func (w *World) syncUses(lists [][]uint32, touched, written map[uint32]bool) [][]uint32 {
-	add := func(a Access, cells []uint32) {
-		if len(cells) == 0 {
-			return
+// number gives accesses their Source.
+func (w *World) number() {
+	type source struct {
+		fn    facts.FuncID
+		point uint32
+		sync  SyncUse
+	}
+	seen := map[source]uint32{}
+	for i := range w.Accesses {
+		a := &w.Accesses[i]
+		k := source{w.Res.Insts[a.Inst].Fn, a.Point, a.Sync}
+		s, ok := seen[k]
+		if !ok {
+			s = uint32(len(seen))
+			seen[k] = s
 		}
-		w.ByInst[a.Inst] = append(w.ByInst[a.Inst], uint32(len(w.Accesses)))
-		w.Accesses = append(w.Accesses, a)
-		lists = append(lists, cells)
+		a.Source = s
+	}
+	w.Sources = len(seen)
+}
+
+// addAccess adds an access to some cells, if there are any.
+func (w *World) addAccess(a Access, cells []uint32, written Bits) {
+	if len(cells) == 0 {
+		return
+	}
+	w.ByInst[a.Inst] = append(w.ByInst[a.Inst], uint32(len(w.Accesses)))
+	w.Accesses = append(w.Accesses, a)
+	w.cells.add(cells)
+	if a.Write {
 		for _, c := range cells {
-			if a.Write {
-				written[c] = true
+			written.Add(int(c))
+		}
+	}
+}
+
+// invert lists the accesses to each written cell.
+func (w *World) invert(written Bits) {
+	count := make([]uint32, w.Res.Cells())
+	for _, c := range w.cells.data {
+		count[c]++
+	}
+	total := uint64(0)
+	next := make([]uint64, len(count)) // where the next access to a cell goes
+	for c := range count {
+		if !written.Has(c) {
+			continue
+		}
+		next[c] = total
+		total += uint64(count[c])
+		w.Cells = append(w.Cells, uint32(c))
+		w.at.end = append(w.at.end, total)
+	}
+	w.at.data = make([]uint32, total)
+	for i := range w.Accesses {
+		for _, c := range w.cells.of(i) {
+			if written.Has(int(c)) {
+				w.at.data[next[c]] = uint32(i)
+				next[c]++
 			}
 		}
+	}
+}
+
+// At lists the accesses that may touch a cell, ascending; none if nobody writes
+// it. The caller must not change the list.
+func (w *World) At(cell uint32) []uint32 {
+	i, ok := slices.BinarySearch(w.Cells, cell)
+	if !ok {
+		return nil
+	}
+	return w.at.of(i)
+}
+
+// CellsOf returns the cells that an access may touch, ascending. Boxes,
+// bindings of closures, channel buffers and ghosts are no memory of the
+// program's and are left out; an untyped object is touched as a whole, and its
+// first cell stands for it. The caller must not change the result.
+func (w *World) CellsOf(access uint32) []uint32 { return w.cells.of(int(access)) }
+
+// syncUses appends the accesses of synchronisation operations to their own
+// objects. A plain access is needed for UseObject to conflict with.
+func (w *World) syncUses(touched, written Bits) {
+	add := func(a Access, cells []uint32) {
+		for i, c := range cells {
+			cells[i] = w.home(c)
+		}
+		sortCells(cells)
+		w.addAccess(a, dedup(cells), written)
 	}
 	for i := 1; i < len(w.Res.Insts); i++ {
 		id := pta.InstID(i)
@@ -186,7 +266,7 @@ func (w *World) syncUses(lists [][]uint32, touched, written map[uint32]bool) [][
 					u.Sync, u.Write, u.Atomic = UseObject, true, true
 					var cells []uint32
 					for _, c := range chans(y.Obj) {
-						if touched[c] {
+						if touched.Has(int(w.home(c))) {
 							cells = append(cells, c)
 						}
 					}
@@ -205,21 +285,19 @@ func (w *World) syncUses(lists [][]uint32, touched, written map[uint32]bool) [][
 			}
 		}
 	}
-	return lists
 }
 
 // CellsUnder returns the written cells that instances of a set touch, ascending.
 func (w *World) CellsUnder(insts Bits) []uint32 {
-	seen := map[uint32]bool{}
+	seen := NewBits(w.Res.Cells())
 	var out []uint32
 	for n := range w.Res.Insts {
 		if !insts.Has(n) {
 			continue
 		}
-		for _, a := range w.ByInst[pta.InstID(n)] {
-			for _, c := range w.cellsOf[a] {
-				if !seen[c] && w.ByCell[c] != nil {
-					seen[c] = true
+		for _, a := range w.ByInst[n] {
+			for _, c := range w.cells.of(int(a)) {
+				if seen.Add(int(c)) && len(w.At(c)) > 0 {
 					out = append(out, c)
 				}
 			}
@@ -229,41 +307,40 @@ func (w *World) CellsUnder(insts Bits) []uint32 {
 	return out
 }
 
-// CellsOf returns the cells that an access may touch, ascending. Boxes,
-// bindings of closures, channel buffers and ghosts are no memory of the
-// program's and are left out; an untyped object is touched as a whole.
-func (w *World) CellsOf(a *Access) []uint32 {
-	f := w.Res.Func(a.Inst)
-	var out []uint32
-	add := func(c uint32) {
-		o, _ := w.Res.Object(c)
-		if w.private(o) {
-			return
-		}
-		ob := &w.Res.Objs[o]
-		if ob.Untyped {
-			for i := range ob.N {
-				out = append(out, ob.Node+i)
-			}
-			return
-		}
-		out = append(out, c)
+// home returns the cell that stands for c: the first of an untyped object, else
+// c itself.
+func (w *World) home(c uint32) uint32 {
+	o, _ := w.Res.Object(c)
+	if ob := &w.Res.Objs[o]; ob.Untyped {
+		return ob.Node
 	}
+	return c
+}
+
+// cellsOf appends to out what CellsOf returns.
+func (w *World) cellsOf(a *Access, out []uint32) []uint32 {
+	f := w.Res.Func(a.Inst)
 	if a.Deep {
-		w.Res.Deep(a.Inst, a.Row).Each(add)
+		w.Res.Deep(a.Inst, a.Row).Each(func(c uint32) {
+			if o, _ := w.Res.Object(c); !w.private(o) {
+				out = append(out, w.home(c))
+			}
+		})
 	} else {
 		m := &f.Mems[a.Row]
 		n := uint32(len(w.Prog.Layout(m.Type).Cells))
 		w.Res.PointsTo(a.Inst, m.Base, 0).Each(func(p uint32) {
 			o, off := w.Res.Object(p)
 			ob := &w.Res.Objs[o]
-			if ob.Untyped {
-				add(p)
-				return
-			}
-			for i := range n {
-				if off+m.Off+i < ob.N {
-					add(p + m.Off + i)
+			switch {
+			case w.private(o):
+			case ob.Untyped:
+				out = append(out, ob.Node)
+			default:
+				for i := range n {
+					if off+m.Off+i < ob.N {
+						out = append(out, p+m.Off+i)
+					}
 				}
 			}
 		})
