@@ -21,6 +21,7 @@ type funnel struct {
 	deep          [2]level                   // of accesses to any type
 	seen          stamps
 	rows          []stage.Bits // of the cell at hand, see left
+	ids           [][]uint32   // what rows hold
 	depth         []stage.Bits
 	local         []uint32
 }
@@ -210,10 +211,13 @@ func (f *funnel) classes(cs []*stage.Class) {
 		}
 	}
 	f.rows = make([]stage.Bits, len(cs))
+	f.ids = make([][]uint32, len(cs))
 	for i, c := range cs {
 		f.rows[i] = stage.NewBits(int(n))
 		for _, id := range c.Members {
-			f.rows[i].Add(int(f.local[f.r.w.Accesses[id].Source]))
+			if s := f.local[f.r.w.Accesses[id].Source]; f.rows[i].Add(int(s)) {
+				f.ids[i] = append(f.ids[i], s)
+			}
 		}
 	}
 	f.depth = make([]stage.Bits, len(Pipeline)*int(n))
@@ -230,11 +234,8 @@ func (f *funnel) left(i, j int, tuples int64, stages int) {
 	}
 	n := len(f.depth) / len(Pipeline)
 	for _, x := range [2][2]int{{i, j}, {j, i}} {
-		for s := range n {
-			if !f.rows[x[0]].Has(s) {
-				continue
-			}
-			row := &f.depth[(stages-1)*n+s]
+		for _, s := range f.ids[x[0]] {
+			row := &f.depth[(stages-1)*n+int(s)]
 			if *row == nil {
 				*row = stage.NewBits(n)
 			}

@@ -14,29 +14,39 @@ import (
 	"github.com/bfverify/bfverify/mustnot"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
+	"golang.org/x/tools/container/intsets"
 )
 
-// maxPairs bounds the pairs listed for one location; further ones are listed
-// only as far as they show an access that no listed pair shows.
-const maxPairs = 200
+// Pairs are listed one by one up to maxPairs for a location and maxAll in all;
+// beyond, only those that show an access that no pair shows there, or anywhere.
+// All are counted.
+const (
+	maxPairs = 200
+	maxAll   = 20_000
+)
 
 // report collects the open pairs of a view.
 type report struct {
-	r       *run
-	pairs   map[[2]int]*export.Pair // by both keys
-	keys    map[string]int
-	keyOf   map[keyAt]int
-	own     []int32         // keys of sources in scope, plus 1
-	sets    map[string]int  // of keys, see sources
-	done    map[[2]int]bool // pairs of sets
-	ofClass map[*stage.Class]sourceSet
-	byLoc   map[string]*place
-	more    int                    // in scope, not listed one by one
-	below   int                    // of those: on objects made below a call in scope
-	out     int                    // pairs out of scope, at each location
-	trees   map[int][]stage.Caller // by thread: how each instance is reached
-	rows    []export.WhyRow
-	asked   map[string]bool
+	r        *run
+	pairs    []*intsets.Sparse // open pairs: by key, the keys of the other side
+	listed   map[[2]int]bool   // those listed
+	anywhere map[int]bool      // keys listed
+	locOf    map[locKey]string
+	keys     map[string]int
+	keyOf    map[keyAt]int
+	sides    map[sideKey]export.Side
+	framesOf map[sideKey][]export.Frame
+	own      []int32        // keys of sources in scope, plus 1
+	sets     map[string]int // of keys, see sources
+	keySets  []*intsets.Sparse
+	done     map[[2]int]bool // pairs of sets
+	ofClass  map[*stage.Class]sourceSet
+	byLoc    map[string]*place
+	below    int                    // of those: on objects made below a call in scope
+	out      int                    // pairs out of scope, at each location
+	trees    map[int][]stage.Caller // by thread: how each instance is reached
+	rows     []export.WhyRow
+	asked    map[string]bool
 }
 
 // place is what is open at one location.
@@ -44,8 +54,10 @@ type place struct {
 	name  string
 	pairs []*export.Pair
 	shown map[int]bool
-	n     int
 }
+
+// locKey is what the name of a location depends on.
+type locKey struct{ cell, source uint32 }
 
 // step is one call on a path: the instance called and the point that calls it.
 type step struct {
@@ -55,7 +67,7 @@ type step struct {
 }
 
 func newReport(r *run) *report {
-	return &report{r: r, pairs: map[[2]int]*export.Pair{}, keys: map[string]int{}, keyOf: map[keyAt]int{}, own: make([]int32, r.w.Sources), sets: map[string]int{}, done: map[[2]int]bool{}, ofClass: map[*stage.Class]sourceSet{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
+	return &report{r: r, listed: map[[2]int]bool{}, anywhere: map[int]bool{}, locOf: map[locKey]string{}, keys: map[string]int{}, keyOf: map[keyAt]int{}, sides: map[sideKey]export.Side{}, framesOf: map[sideKey][]export.Frame{}, own: make([]int32, r.w.Sources), sets: map[string]int{}, done: map[[2]int]bool{}, ofClass: map[*stage.Class]sourceSet{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
 }
 
 // open records that all pairs of two classes are open.
@@ -70,6 +82,15 @@ func (rp *report) open(p *stage.Pair, inScope bool) {
 		return // shown, at this location or another
 	} else {
 		rp.done[k] = true
+	}
+	for range len(rp.keys) - len(rp.pairs) {
+		rp.pairs = append(rp.pairs, new(intsets.Sparse))
+	}
+	for _, x := range as {
+		rp.pairs[x.key].UnionWith(rp.keySets[kb])
+	}
+	for _, y := range bs {
+		rp.pairs[y.key].UnionWith(rp.keySets[ka])
 	}
 	// All pairs where they are few; else as many as show every access once.
 	if len(as)*len(bs) <= 4*maxPairs {
@@ -86,7 +107,18 @@ func (rp *report) open(p *stage.Pair, inScope bool) {
 	for _, y := range bs {
 		rp.add(p, as[0], y)
 	}
-	rp.more += len(as)*len(bs) - len(as) - len(bs)
+}
+
+// openPairs returns the number of open pairs.
+func (rp *report) openPairs() int {
+	n, same := 0, 0
+	for k, s := range rp.pairs {
+		n += s.Len()
+		if s.Has(k) {
+			same++
+		}
+	}
+	return (n-same)/2 + same
 }
 
 // shownAt is a member of a class and the number of what it is shown as.
@@ -122,6 +154,11 @@ func (rp *report) sources(c *stage.Class) ([]shownAt, int) {
 	if !ok {
 		id = len(rp.sets)
 		rp.sets[string(name)] = id
+		set := new(intsets.Sparse)
+		for _, k := range keys {
+			set.Insert(k)
+		}
+		rp.keySets = append(rp.keySets, set)
 	}
 	rp.ofClass[c] = sourceSet{out, id}
 	return out, id
@@ -134,7 +171,10 @@ type sourceSet struct {
 }
 
 // next forgets the classes of the cell before.
-func (rp *report) next() { clear(rp.ofClass) }
+func (rp *report) next() {
+	clear(rp.ofClass)
+	clear(rp.locOf)
+}
 
 // count counts pairs that are out of scope.
 func (rp *report) count(cell uint32, n int64) {
@@ -294,21 +334,26 @@ func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
 func (rp *report) add(p *stage.Pair, sx, sy shownAt) {
 	x, y := sx.access, sy.access
 	kx, ky := min(sx.key, sy.key), max(sx.key, sy.key)
-	if rp.pairs[[2]int{kx, ky}] != nil {
+	if rp.listed[[2]int{kx, ky}] || len(rp.listed) >= maxAll && rp.anywhere[kx] && rp.anywhere[ky] {
 		return
 	}
-	loc := rp.location(p.Cell, x)
+	at := locKey{p.Cell, rp.r.w.Accesses[x].Source}
+	loc, ok := rp.locOf[at]
+	if !ok {
+		loc = rp.location(p.Cell, x)
+		rp.locOf[at] = loc
+	}
 	pl := rp.byLoc[loc]
 	if pl == nil {
 		pl = &place{name: loc, shown: map[int]bool{}}
 		rp.byLoc[loc] = pl
 	}
-	pl.n++
-	pair := &export.Pair{Kind: "race", Location: loc}
-	rp.pairs[[2]int{kx, ky}] = pair
 	if len(pl.pairs) >= maxPairs && pl.shown[kx] && pl.shown[ky] {
 		return
 	}
+	pair := &export.Pair{Kind: "race", Location: loc}
+	rp.listed[[2]int{kx, ky}] = true
+	rp.anywhere[kx], rp.anywhere[ky] = true, true
 	pl.shown[kx], pl.shown[ky] = true, true
 	pair.A, pair.B = rp.side(p.A, x), rp.side(p.B, y)
 	if later(pair.A.Pos, pair.B.Pos) {
@@ -378,14 +423,38 @@ func allRead(ls []string) bool {
 	return true
 }
 
-// side describes one access.
+// side describes one access. Accesses of one instance share their path.
 func (rp *report) side(c *stage.Class, x uint32) export.Side {
+	a := &rp.r.w.Accesses[x]
+	t := rp.r.threadOf(c, a.Inst)
+	k := sideKey{t, x}
+	s, ok := rp.sides[k]
+	if !ok {
+		s = export.Side{Op: op(a), Goroutine: rp.frames(t, a.Inst), Locks: rp.r.lock.Describe(a, rp.lockName)}
+		s.Pos, s.Func = rp.shown(c, a)
+		if s.Locks == nil {
+			s.Locks = []string{}
+		}
+		rp.sides[k] = s
+	}
+	return s
+}
+
+// sideKey is an access in a thread.
+type sideKey struct {
+	thread int
+	access uint32
+}
+
+// frames returns the calls that lead thread t to n.
+func (rp *report) frames(t int, n pta.InstID) []export.Frame {
+	k := sideKey{t, uint32(n)}
+	if f, ok := rp.framesOf[k]; ok {
+		return f
+	}
 	r := rp.r
-	a := &r.w.Accesses[x]
-	s := export.Side{Op: op(a)}
-	s.Pos, s.Func = rp.shown(c, a)
-	t := r.threadOf(c, a.Inst)
-	path := rp.path(t, a.Inst)
+	var out []export.Frame
+	path := rp.path(t, n)
 	for i, st := range path {
 		fn := r.v.Res.Func(st.inst)
 		fr := export.Frame{Func: display(fn.Name), Pos: rp.pos(st.at)}
@@ -396,14 +465,11 @@ func (rp *report) side(c *stage.Class, x uint32) export.Side {
 			}
 		}
 		if fn.Name != "" && !strings.HasPrefix(fn.Name, "root of ") {
-			s.Goroutine = append(s.Goroutine, fr)
+			out = append(out, fr)
 		}
 	}
-	s.Locks = r.lock.Describe(a, rp.lockName)
-	if s.Locks == nil {
-		s.Locks = []string{}
-	}
-	return s
+	rp.framesOf[k] = out
+	return out
 }
 
 func op(a *stage.Access) string {
@@ -631,7 +697,6 @@ func (rp *report) finish(out *export.Result) {
 	sort.Strings(names)
 	for _, n := range names {
 		pl := rp.byLoc[n]
-		out.Open += pl.n
 		sort.SliceStable(pl.pairs, func(i, j int) bool {
 			a, b := pl.pairs[i], pl.pairs[j]
 			if a.A.Pos != b.A.Pos {
@@ -647,7 +712,7 @@ func (rp *report) finish(out *export.Result) {
 			out.Pairs = append(out.Pairs, *p)
 		}
 	}
-	out.Open += rp.more
+	out.Open = rp.openPairs()
 	out.OutOfScope = rp.out
 	out.Why = rp.rows
 	out.Assumptions = rp.r.assumptions()

@@ -44,8 +44,9 @@ type run struct {
 	user []stage.Set // by instance: the threads that run it under a call made in scope
 	made map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
-	under stage.Bits
-	scope stage.Bits // instances of functions in scope
+	under  stage.Bits
+	scope  stage.Bits          // instances of functions in scope
+	wholes []*stage.OrderClass // by kind
 }
 
 // Verify verifies one program: one Result for it, or with opt.Entry one for
@@ -437,7 +438,14 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 // whole is the order class that stands for a thread as a whole, where points
 // need not be told apart.
 func (r *run) whole(t int) *stage.OrderClass {
-	return &stage.OrderClass{ID: -1 - r.par.kinds[t], Thread: t, Whole: true}
+	k := r.par.kinds[t]
+	for len(r.wholes) <= k {
+		r.wholes = append(r.wholes, nil)
+	}
+	if r.wholes[k] == nil {
+		r.wholes[k] = &stage.OrderClass{ID: -1 - k, Thread: t, Whole: true}
+	}
+	return r.wholes[k]
 }
 
 // oneGoroutine reports whether all accesses to a cell are by one goroutine.
