@@ -203,8 +203,8 @@ func (f *funnel) classes(cs []*stage.Class) {
 	f.seen.next()
 	n := uint32(0)
 	for _, c := range cs {
-		for _, id := range c.Members {
-			if s := f.r.w.Accesses[id].Source; f.seen.first(s) {
+		for _, m := range c.Members {
+			if s := f.r.w.Accesses[m.Access].Source; f.seen.first(s) {
 				f.local[s] = n
 				n++
 			}
@@ -214,8 +214,8 @@ func (f *funnel) classes(cs []*stage.Class) {
 	f.ids = make([][]uint32, len(cs))
 	for i, c := range cs {
 		f.rows[i] = stage.NewBits(int(n))
-		for _, id := range c.Members {
-			if s := f.local[f.r.w.Accesses[id].Source]; f.rows[i].Add(int(s)) {
+		for _, m := range c.Members {
+			if s := f.local[f.r.w.Accesses[m.Access].Source]; f.rows[i].Add(int(s)) {
 				f.ids[i] = append(f.ids[i], s)
 			}
 		}
@@ -266,5 +266,25 @@ func (f *funnel) done() {
 				f.pairs[k] += int64(bits.OnesCount64(b))
 			}
 		}
+	}
+}
+
+// counts are a stage's pairs and tuples.
+type counts struct{ pairs, tuples int64 }
+
+// after returns the counts of the stages after escaping.
+func (f *funnel) after() []counts {
+	out := make([]counts, len(Pipeline))
+	for k := rowParallel; k < len(Pipeline); k++ {
+		out[k] = counts{f.pairs[k], f.tuples[k]}
+	}
+	return out
+}
+
+// repeat adds counts.
+func (f *funnel) repeat(cs []counts) {
+	for k, c := range cs {
+		f.pairs[k] += c.pairs
+		f.tuples[k] += c.tuples
 	}
 }

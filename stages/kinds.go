@@ -141,3 +141,55 @@ func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
 	p.split[key] = list
 	return list
 }
+
+// maxMerge bounds the order classes that are compared with each other.
+const maxMerge = 1 << 13
+
+// merge finds the order classes that the order relation does not tell apart:
+// those that stand to every class as another does, for the same reason.
+func (p *parallel) merge() {
+	n := len(p.list)
+	p.same = make([]*stage.OrderClass, n)
+	copy(p.same, p.list)
+	if n > maxMerge {
+		return
+	}
+	type reason struct {
+		rule   string
+		object uint32
+	}
+	reasons := map[reason]byte{}
+	first := map[string]*stage.OrderClass{}
+	row := make([]byte, n)
+	for i, a := range p.list {
+		for j, b := range p.list {
+			row[j] = 0
+			if o := p.decide(a, b); o != nil {
+				k := reason{o.Rule, o.Object}
+				c, ok := reasons[k]
+				if !ok {
+					if len(reasons) == 255 {
+						copy(p.same, p.list) // too many to tell in a byte
+						return
+					}
+					c = byte(len(reasons) + 1)
+					reasons[k] = c
+				}
+				row[j] = c
+			}
+		}
+		if old := first[string(row)]; old != nil {
+			p.same[i] = old
+		} else {
+			first[string(row)] = a
+		}
+	}
+}
+
+// merged returns the class that stands for c.
+func (p *parallel) merged(c *stage.OrderClass) *stage.OrderClass {
+	if c.ID < len(p.same) {
+		return p.same[c.ID]
+	}
+	return c
+}

@@ -30,6 +30,7 @@ type parallel struct {
 	classes map[classKey]*stage.OrderClass
 	list    []*stage.OrderClass
 	memo    map[[2]int]*stage.Ordered
+	same    []*stage.OrderClass // by class: the one that stands for it, see merge
 	at      map[instPoint][]*stage.OrderClass
 	split   map[splitKey][]kindOf
 }

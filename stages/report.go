@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -14,7 +15,6 @@ import (
 	"github.com/bfverify/bfverify/mustnot"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
-	"golang.org/x/tools/container/intsets"
 )
 
 // Pairs are listed one by one up to maxPairs for a location and maxAll in all;
@@ -28,9 +28,9 @@ const (
 // report collects the open pairs of a view.
 type report struct {
 	r        *run
-	pairs    []*intsets.Sparse // open pairs: by key, the keys of the other side
-	listed   map[[2]int]bool   // those listed
-	anywhere map[int]bool      // keys listed
+	pairs    []stage.Bits    // open pairs: by key, the keys of the other side
+	listed   map[[2]int]bool // those listed
+	anywhere map[int]bool    // keys listed
 	locOf    map[locKey]string
 	keys     map[string]int
 	keyOf    map[keyAt]int
@@ -38,7 +38,7 @@ type report struct {
 	framesOf map[sideKey][]export.Frame
 	own      []int32        // keys of sources in scope, plus 1
 	sets     map[string]int // of keys, see sources
-	keySets  []*intsets.Sparse
+	keySets  []stage.Bits
 	done     map[[2]int]bool // pairs of sets
 	ofClass  map[*stage.Class]sourceSet
 	byLoc    map[string]*place
@@ -84,13 +84,19 @@ func (rp *report) open(p *stage.Pair, inScope bool) {
 		rp.done[k] = true
 	}
 	for range len(rp.keys) - len(rp.pairs) {
-		rp.pairs = append(rp.pairs, new(intsets.Sparse))
+		rp.pairs = append(rp.pairs, nil)
+	}
+	add := func(key int, others stage.Bits) {
+		if n := len(others) - len(rp.pairs[key]); n > 0 {
+			rp.pairs[key] = append(rp.pairs[key], make(stage.Bits, n)...)
+		}
+		rp.pairs[key].Or(others)
 	}
 	for _, x := range as {
-		rp.pairs[x.key].UnionWith(rp.keySets[kb])
+		add(x.key, rp.keySets[kb])
 	}
 	for _, y := range bs {
-		rp.pairs[y.key].UnionWith(rp.keySets[ka])
+		add(y.key, rp.keySets[ka])
 	}
 	// All pairs where they are few; else as many as show every access once.
 	if len(as)*len(bs) <= 4*maxPairs {
@@ -113,8 +119,10 @@ func (rp *report) open(p *stage.Pair, inScope bool) {
 func (rp *report) openPairs() int {
 	n, same := 0, 0
 	for k, s := range rp.pairs {
-		n += s.Len()
-		if s.Has(k) {
+		for _, w := range s {
+			n += bits.OnesCount64(w)
+		}
+		if k/64 < len(s) && s.Has(k) {
 			same++
 		}
 	}
@@ -123,8 +131,8 @@ func (rp *report) openPairs() int {
 
 // shownAt is a member of a class and the number of what it is shown as.
 type shownAt struct {
-	access uint32
-	key    int
+	stage.Member
+	key int
 }
 
 // sources lists the members of a class that are shown differently, and numbers
@@ -135,10 +143,10 @@ func (rp *report) sources(c *stage.Class) ([]shownAt, int) {
 	}
 	var out []shownAt
 	seen := map[int]bool{}
-	for _, x := range c.Members {
-		if k := rp.key(c, x); !seen[k] {
+	for _, m := range c.Members {
+		if k := rp.key(m); !seen[k] {
 			seen[k] = true
-			out = append(out, shownAt{x, k})
+			out = append(out, shownAt{m, k})
 		}
 	}
 	keys := make([]int, len(out))
@@ -154,9 +162,9 @@ func (rp *report) sources(c *stage.Class) ([]shownAt, int) {
 	if !ok {
 		id = len(rp.sets)
 		rp.sets[string(name)] = id
-		set := new(intsets.Sparse)
+		set := stage.NewBits(slices.Max(keys) + 1)
 		for _, k := range keys {
-			set.Insert(k)
+			set.Add(k)
 		}
 		rp.keySets = append(rp.keySets, set)
 	}
@@ -196,8 +204,8 @@ func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
 	}
 	for _, x := range p.A.Members {
 		for _, y := range p.B.Members {
-			pa, _ := rp.shown(p.A, &rp.r.w.Accesses[x])
-			pb, _ := rp.shown(p.B, &rp.r.w.Accesses[y])
+			pa, _ := rp.shown(x)
+			pb, _ := rp.shown(y)
 			if trace == nil && !rp.askedFor(pa) && !rp.askedFor(pb) {
 				continue
 			}
@@ -214,12 +222,12 @@ func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
 					row.Steps = append(row.Steps, name+": kept")
 				}
 			}
-			key := fmt.Sprint(rp.key(p.A, x), rp.key(p.B, y), row.Outcome)
+			key := fmt.Sprint(rp.key(x), rp.key(y), row.Outcome)
 			if rp.asked[key] || trace == nil && len(rp.rows) >= maxWhy {
 				continue
 			}
 			rp.asked[key] = true
-			row.A, row.B = rp.side(p.A, x), rp.side(p.B, y)
+			row.A, row.B = rp.side(x), rp.side(y)
 			if trace != nil {
 				trace(row)
 				continue
@@ -273,8 +281,8 @@ func (rp *report) cellName(c uint32) string {
 
 // key numbers the source access that an access is shown as: its own place, or
 // the call in scope that leads to it.
-func (rp *report) key(c *stage.Class, x uint32) int {
-	a := &rp.r.w.Accesses[x]
+func (rp *report) key(m stage.Member) int {
+	a := &rp.r.w.Accesses[m.Access]
 	number := func(name string) int {
 		k, ok := rp.keys[name]
 		if !ok {
@@ -290,10 +298,10 @@ func (rp *report) key(c *stage.Class, x uint32) int {
 		}
 		return int(*k) - 1
 	}
-	at := keyAt{a.Inst, rp.r.threadOf(c, a.Inst), a.Source}
+	at := keyAt{a.Inst, m.Thread, a.Source}
 	k, ok := rp.keyOf[at]
 	if !ok {
-		pos, _ := rp.shown(c, a)
+		pos, _ := rp.shown(m)
 		k = number(fmt.Sprint(pos, op(a)))
 		rp.keyOf[at] = k
 	}
@@ -303,17 +311,17 @@ func (rp *report) key(c *stage.Class, x uint32) int {
 // keyAt is what the key of an access depends on.
 type keyAt struct {
 	inst   pta.InstID
-	thread int
+	thread int32
 	source uint32
 }
 
 // shown returns where and in which function an access is shown. What lies in
 // other packages is shown at the last call in scope that leads there.
-func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
-	r := rp.r
+func (rp *report) shown(m stage.Member) (export.Pos, string) {
+	r, t := rp.r, int(m.Thread)
+	a := &r.w.Accesses[m.Access]
 	f := r.v.Res.Func(a.Inst)
 	if !r.inScope(a.Inst) {
-		t := r.threadOf(c, a.Inst)
 		path := rp.path(t, a.Inst)
 		for i := len(path) - 1; i > 0; i-- {
 			if r.inScope(path[i].from) {
@@ -332,15 +340,15 @@ func (rp *report) shown(c *stage.Class, a *stage.Access) (export.Pos, string) {
 
 // add lists the pair of two accesses.
 func (rp *report) add(p *stage.Pair, sx, sy shownAt) {
-	x, y := sx.access, sy.access
+	x, y := sx.Member, sy.Member
 	kx, ky := min(sx.key, sy.key), max(sx.key, sy.key)
 	if rp.listed[[2]int{kx, ky}] || len(rp.listed) >= maxAll && rp.anywhere[kx] && rp.anywhere[ky] {
 		return
 	}
-	at := locKey{p.Cell, rp.r.w.Accesses[x].Source}
+	at := locKey{p.Cell, rp.r.w.Accesses[x.Access].Source}
 	loc, ok := rp.locOf[at]
 	if !ok {
-		loc = rp.location(p.Cell, x)
+		loc = rp.location(p.Cell, x.Access)
 		rp.locOf[at] = loc
 	}
 	pl := rp.byLoc[loc]
@@ -355,11 +363,11 @@ func (rp *report) add(p *stage.Pair, sx, sy shownAt) {
 	rp.listed[[2]int{kx, ky}] = true
 	rp.anywhere[kx], rp.anywhere[ky] = true, true
 	pl.shown[kx], pl.shown[ky] = true, true
-	pair.A, pair.B = rp.side(p.A, x), rp.side(p.B, y)
+	pair.A, pair.B = rp.side(x), rp.side(y)
 	if later(pair.A.Pos, pair.B.Pos) {
 		pair.A, pair.B = pair.B, pair.A
 	}
-	if rp.r.w.Accesses[x].Sync != stage.NoUse || rp.r.w.Accesses[y].Sync != stage.NoUse {
+	if rp.r.w.Accesses[x.Access].Sync != stage.NoUse || rp.r.w.Accesses[y.Access].Sync != stage.NoUse {
 		pair.Kind = "misuse"
 	}
 	pair.Missing, pair.Stage = rp.missing(p, pair)
@@ -424,14 +432,13 @@ func allRead(ls []string) bool {
 }
 
 // side describes one access. Accesses of one instance share their path.
-func (rp *report) side(c *stage.Class, x uint32) export.Side {
-	a := &rp.r.w.Accesses[x]
-	t := rp.r.threadOf(c, a.Inst)
-	k := sideKey{t, x}
+func (rp *report) side(m stage.Member) export.Side {
+	a, t := &rp.r.w.Accesses[m.Access], int(m.Thread)
+	k := sideKey{t, m.Access}
 	s, ok := rp.sides[k]
 	if !ok {
 		s = export.Side{Op: op(a), Goroutine: rp.frames(t, a.Inst), Locks: rp.r.lock.Describe(a, rp.lockName)}
-		s.Pos, s.Func = rp.shown(c, a)
+		s.Pos, s.Func = rp.shown(m)
 		if s.Locks == nil {
 			s.Locks = []string{}
 		}

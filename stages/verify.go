@@ -2,6 +2,8 @@ package stages
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"regexp"
@@ -47,6 +49,8 @@ type run struct {
 	under  stage.Bits
 	scope  stage.Bits          // instances of functions in scope
 	wholes []*stage.OrderClass // by kind
+	alike  map[signature]outcome
+	buf    []byte
 }
 
 // Verify verifies one program: one Result for it, or with opt.Entry one for
@@ -224,7 +228,7 @@ func parallelTests(res *pta.Result) map[string]bool {
 // verifyView runs the pipeline for one entry (or all, -1).
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
-	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, lock: sh.locks}
+	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells
@@ -251,6 +255,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 		return err
 	}
 	r.userCalls()
+	timed("parallel", func() { r.mergeOrders(cells) })
 	rep := newReport(r)
 	fun := newFunnel(r)
 	for k, cell := range cells {
@@ -301,17 +306,6 @@ func (r *run) userCalls() {
 		}
 		return pool.And(v.ThreadEntry(n), threads)
 	}, nil)
-}
-
-// threadOf returns a thread of the class's kind that runs n.
-func (r *run) threadOf(c *stage.Class, n pta.InstID) int {
-	found := -1
-	for _, k := range r.par.kindsAt(n, r.user[n]) {
-		if r.par.kinds[k.thread] == r.par.kinds[c.Thread] && (found < 0 || k.user == c.User) {
-			found = k.thread
-		}
-	}
-	return found
 }
 
 func (r *run) inScope(n pta.InstID) bool { return r.scope.Has(int(n)) }
@@ -395,15 +389,37 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	obj, _ := r.v.Res.Object(cell)
 	here := fun.cell(cell, r.esc.Has(int(obj)) || off["escaping"])
 	if r.outOfScope(cell) {
-		if (r.esc.Has(int(obj)) || off["escaping"]) && (!r.oneGoroutine(cell) || off["parallel"]) {
+		if r.closer(cell) {
 			fun.rest(here)
 			rep.count(cell, here.pairs.count())
 		}
 		return
 	}
 	classes := r.classes(cell)
-	fun.classes(classes)
 	rep.next()
+	// Cells whose classes are the same have the same pairs, left by the same
+	// stages; only names differ, and a pair is named after its first location.
+	alike := r.opt.Trace == nil && r.opt.Why == ""
+	var sig signature
+	if alike {
+		sig = r.sign(cell, classes)
+		if d, ok := r.alike[sig]; ok {
+			fun.repeat(d.fun)
+			rep.out += d.out
+			rep.below += d.below
+			return
+		}
+		before := outcome{fun.after(), rep.out, rep.below}
+		defer func() {
+			d := outcome{fun.after(), rep.out - before.out, rep.below - before.below}
+			for k := range d.fun {
+				d.fun[k].tuples -= before.fun[k].tuples
+				d.fun[k].pairs -= before.fun[k].pairs
+			}
+			r.alike[sig] = d
+		}()
+	}
+	fun.classes(classes)
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
@@ -448,6 +464,47 @@ func (r *run) whole(t int) *stage.OrderClass {
 	return r.wholes[k]
 }
 
+// signature is what decides the outcome of a cell.
+type signature [sha256.Size]byte
+
+// outcome is what a cell adds to the counts.
+type outcome struct {
+	fun        []counts // by stage
+	out, below int
+}
+
+func (r *run) sign(cell uint32, classes []*stage.Class) signature {
+	obj, _ := r.v.Res.Object(cell)
+	b := r.buf[:0]
+	flag := func(xs ...bool) {
+		for _, x := range xs {
+			if x {
+				b = append(b, 1)
+			} else {
+				b = append(b, 0)
+			}
+		}
+	}
+	flag(r.esc.Has(int(obj)), r.madeInScope(obj), r.madeBelow(obj))
+	for _, c := range classes {
+		b = binary.AppendVarint(b, int64(c.Order.ID))
+		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under)
+		b = binary.AppendUvarint(b, uint64(c.Tuples))
+		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
+		for _, g := range c.Locks {
+			flag(g.Object, g.Write)
+			b = binary.AppendUvarint(b, uint64(g.Cell))
+			b = binary.AppendVarint(b, g.Delta)
+		}
+		b = binary.AppendUvarint(b, uint64(len(c.Members)))
+		for _, m := range c.Members {
+			b = binary.AppendUvarint(b, uint64(m.Access))
+		}
+	}
+	r.buf = b
+	return sha256.Sum256(b)
+}
+
 // oneGoroutine reports whether all accesses to a cell are by one goroutine.
 func (r *run) oneGoroutine(cell uint32) bool {
 	only := stage.None
@@ -465,6 +522,31 @@ func (r *run) oneGoroutine(cell uint32) bool {
 	return true
 }
 
+// closer reports whether some stage from here on looks at the accesses to a cell
+// one by one: not on objects that do not escape, nor where one goroutine makes
+// all accesses.
+func (r *run) closer(cell uint32) bool {
+	obj, _ := r.v.Res.Object(cell)
+	return (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
+}
+
+// mergeOrders merges the order classes of all accesses that will be looked at.
+func (r *run) mergeOrders(cells []uint32) {
+	seen := stage.NewBits(len(r.w.Accesses))
+	for _, cell := range cells {
+		if !r.closer(cell) || r.outOfScope(cell) {
+			continue
+		}
+		for _, id := range r.w.At(cell) {
+			if seen.Add(int(id)) {
+				a := &r.w.Accesses[id]
+				r.par.classesAt(r.par.kindsAt(a.Inst, r.user[a.Inst]), a)
+			}
+		}
+	}
+	r.par.merge()
+}
+
 // classes groups the accesses to a cell so that members of one class cannot be
 // told apart by any stage.
 func (r *run) classes(cell uint32) []*stage.Class {
@@ -478,10 +560,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	}
 	byKey := map[key]*stage.Class{}
 	var list []*stage.Class
-	obj, _ := r.v.Res.Object(cell)
-	// Where no stage from here on looks closer, neither do the classes: on
-	// objects that do not escape, and where one goroutine makes all accesses.
-	closer := (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
+	closer := r.closer(cell)
 	for _, id := range r.w.At(cell) {
 		a := &r.w.Accesses[id]
 		base := key{write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
@@ -507,7 +586,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			}
 			oc := r.whole(t)
 			if closer {
-				oc = orders[i]
+				oc = r.par.merged(orders[i])
 			}
 			k.order, k.user = oc.ID, tell && kind.user
 			c := byKey[k]
@@ -517,8 +596,8 @@ func (r *run) classes(cell uint32) []*stage.Class {
 				list = append(list, c)
 			}
 			c.Tuples += int64(kind.count)
-			if m := c.Members; len(m) == 0 || m[len(m)-1] != id {
-				c.Members = append(m, id)
+			if m := c.Members; len(m) == 0 || m[len(m)-1].Access != id {
+				c.Members = append(m, stage.Member{Access: id, Thread: int32(t)})
 			}
 		}
 	}

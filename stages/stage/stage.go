@@ -14,9 +14,9 @@ type Class struct {
 	Tuples int64 // accesses, each as often as there are threads that run it
 	Write  bool
 	Atomic bool
-	// Rep is an access of the class, Members all of them.
+	// Rep is an access of the class, Members all of them, each once.
 	Rep     uint32
-	Members []uint32
+	Members []Member
 	// Order is the class's place in the order relation (see parallel.go), Locks
 	// its guards.
 	Order *OrderClass
@@ -26,6 +26,12 @@ type Class struct {
 	User, InScope bool
 	// Under: the access runs under the entry that is verified.
 	Under bool
+}
+
+// Member is an access, and a thread that makes it as a member of its class.
+type Member struct {
+	Access uint32
+	Thread int32
 }
 
 // OrderClass is an equivalence class of (thread, point) under ordering. Thread
