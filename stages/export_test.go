@@ -22,3 +22,6 @@ func CheckOrder(report func(format string, args ...any)) {
 		}
 	}
 }
+
+// AllAlone sets whether threads and order classes are taken one by one.
+func AllAlone(on bool) { allAlone = on }

@@ -220,19 +220,26 @@ func (f *funnel) classes(cs []*stage.Class) {
 			}
 		}
 	}
-	f.depth = make([]stage.Bits, len(Pipeline)*int(n))
+	f.depth = make([]stage.Bits, levels*int(n))
 }
+
+// levels are how deep pairs may get: down to each stage, and last those that
+// all stages left and that are in scope.
+const levels = len(Pipeline) + 1
 
 // left records that the pairs of classes i and j are left by the stages before
 // the given one, and by no other.
-func (f *funnel) left(i, j int, tuples int64, stages int) {
+func (f *funnel) left(i, j int, tuples int64, stages int, inScope bool) {
 	for k := rowParallel; k < stages; k++ {
 		f.tuples[k] += tuples
 	}
 	if stages <= rowParallel {
 		return
 	}
-	n := len(f.depth) / len(Pipeline)
+	if inScope {
+		stages++
+	}
+	n := len(f.depth) / levels
 	for _, x := range [2][2]int{{i, j}, {j, i}} {
 		for _, s := range f.ids[x[0]] {
 			row := &f.depth[(stages-1)*n+int(s)]
@@ -244,12 +251,13 @@ func (f *funnel) left(i, j int, tuples int64, stages int) {
 	}
 }
 
-// done counts the pairs that left recorded, each once.
-func (f *funnel) done() {
-	n := len(f.depth) / len(Pipeline)
+// done counts the pairs that left recorded, each once, and returns how many are
+// open that are not in scope.
+func (f *funnel) done() (outOfScope int64) {
+	n := len(f.depth) / levels
 	for s := range n {
 		var deeper stage.Bits
-		for k := len(Pipeline) - 1; k >= rowParallel; k-- {
+		for k := levels - 1; k >= rowParallel; k-- {
 			row := f.depth[k*n+s]
 			if deeper == nil {
 				deeper = row
@@ -263,10 +271,19 @@ func (f *funnel) done() {
 				case w < s/64:
 					b = 0
 				}
-				f.pairs[k] += int64(bits.OnesCount64(b))
+				pairs := int64(bits.OnesCount64(b))
+				switch k {
+				case len(Pipeline):
+					outOfScope -= pairs
+					continue
+				case len(Pipeline) - 1:
+					outOfScope += pairs
+				}
+				f.pairs[k] += pairs
 			}
 		}
 	}
+	return outOfScope
 }
 
 // counts are a stage's pairs and tuples.

@@ -70,12 +70,8 @@ func newReport(r *run) *report {
 	return &report{r: r, listed: map[[2]int]bool{}, anywhere: map[int]bool{}, locOf: map[locKey]string{}, keys: map[string]int{}, keyOf: map[keyAt]int{}, sides: map[sideKey]export.Side{}, framesOf: map[sideKey][]export.Frame{}, own: make([]int32, r.w.Sources), sets: map[string]int{}, done: map[[2]int]bool{}, ofClass: map[*stage.Class]sourceSet{}, byLoc: map[string]*place{}, trees: map[int][]stage.Caller{}, asked: map[string]bool{}}
 }
 
-// open records that all pairs of two classes are open.
-func (rp *report) open(p *stage.Pair, inScope bool) {
-	if !inScope {
-		rp.count(p.Cell, int64(len(p.A.Members))*int64(len(p.B.Members)))
-		return
-	}
+// open records that all pairs of two classes are open, and in scope.
+func (rp *report) open(p *stage.Pair) {
 	as, ka := rp.sources(p.A)
 	bs, kb := rp.sources(p.B)
 	if k := [2]int{min(ka, kb), max(ka, kb)}; rp.done[k] {

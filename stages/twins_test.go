@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -205,6 +206,79 @@ func TestStagesOff(t *testing.T) {
 }
 
 // TestOrder holds Pipeline to the order that it documents.
+// runTwins verifies all twin programs and gives each result to f.
+func runTwins(t *testing.T, ctx string, f func(p *load.Program, r *export.Result)) {
+	t.Helper()
+	dir, _ := twins(t)
+	_, err := engine.Run(context.Background(), engine.Config{
+		Load:   load.Config{Dir: dir, Patterns: []string{"./..."}},
+		Verify: stages.Options{Ctx: ctx, K: 1, HK: -1},
+	}, func(p *load.Program, rs []export.Result) error {
+		for i := range rs {
+			f(p, &rs[i])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFunnel holds every row of the funnel against the one before it.
+func TestFunnel(t *testing.T) {
+	for _, ctx := range []string{"insens", "hybrid"} {
+		runTwins(t, ctx, func(p *load.Program, r *export.Result) {
+			if len(r.Funnel) != len(stages.Pipeline) {
+				t.Fatalf("%s: %d rows for %d stages", p.Path, len(r.Funnel), len(stages.Pipeline))
+			}
+			last := r.Funnel[len(r.Funnel)-1]
+			for i, row := range r.Funnel {
+				if row.Tuples < row.Pairs || row.Pairs < 0 {
+					t.Errorf("%s, %s: %d pairs have %d tuples", p.Path, row.Stage, row.Pairs, row.Tuples)
+				}
+				if i > 0 && (row.Pairs > r.Funnel[i-1].Pairs || row.Tuples > r.Funnel[i-1].Tuples) {
+					t.Errorf("%s: %s leaves more than it gets: %v, then %v", p.Path, row.Stage, r.Funnel[i-1], row)
+				}
+			}
+			if in := last.Pairs - int64(r.OutOfScope); in < 0 || (in == 0) != (r.Open == 0) {
+				t.Errorf("%s: %d pairs left, of which %d out of scope, but %d open", p.Path, last.Pairs, r.OutOfScope, r.Open)
+			}
+		})
+	}
+}
+
+// TestKinds compares verdicts with those of threads and order classes taken one
+// by one.
+func TestKinds(t *testing.T) {
+	run := func() map[string]export.Result {
+		out := map[string]export.Result{}
+		runTwins(t, "insens", func(p *load.Program, r *export.Result) {
+			x := *r
+			x.Funnel = nil
+			for _, f := range r.Funnel {
+				f.Seconds = 0
+				x.Funnel = append(x.Funnel, f)
+			}
+			x.Pairs = nil
+			for _, pr := range r.Pairs { // which goroutine is shown may differ
+				pr.A.Goroutine, pr.B.Goroutine, pr.Missing = nil, nil, ""
+				pr.A.Pos.File, pr.B.Pos.File = filepath.Base(pr.A.Pos.File), filepath.Base(pr.B.Pos.File)
+				x.Pairs = append(x.Pairs, pr)
+			}
+			out[p.Path] = x
+		})
+		return out
+	}
+	together := run()
+	stages.AllAlone(true)
+	defer stages.AllAlone(false)
+	for path, want := range run() {
+		if got := together[path]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: together %+v\none by one %+v", path, got, want)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) { stages.CheckOrder(t.Errorf) }
 
 // TestSameBytes holds two runs to equal results, times apart.

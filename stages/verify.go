@@ -440,15 +440,15 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 			if i == j {
 				n = a.Tuples * (a.Tuples + 1) / 2
 			}
-			fun.left(i, j, n, at)
+			in := by == nil && (a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj))
+			fun.left(i, j, n, at, in)
 			rep.why(p, by, at)
-			if by == nil {
-				in := a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj)
-				rep.open(p, in)
+			if in {
+				rep.open(p)
 			}
 		}
 	}
-	fun.done()
+	rep.count(cell, fun.done())
 }
 
 // whole is the order class that stands for a thread as a whole, where points
