@@ -94,18 +94,40 @@ func (t *Text) Error(string, Pos, string) {}
 func (t *Text) Result(r Result) {
 	t.counts[r.Verdict]++
 	if !t.opt.Quiet {
-		for i := range r.Pairs {
-			t.pair(&r.Pairs[i])
-		}
-		if shown := len(r.Pairs); shown > 0 && r.Open+r.Waived > shown {
-			t.printf("%d more of these pairs are alike and not shown\n", r.Open+r.Waived-shown)
-		}
+		t.pairs(&r)
 		t.why(&r)
 		if t.opt.Stats {
 			t.funnel(&r)
 		}
 	}
 	t.verdict(&r)
+}
+
+// Without Long, so many pairs are printed for one location, and in all: a list
+// that nobody reads to its end hides what it says.
+const (
+	pairsOfLocation = 10
+	pairsOfProgram  = 200
+)
+
+// pairs prints the open pairs, or as many as a reader can use.
+func (t *Text) pairs(r *Result) {
+	shown := 0
+	of := map[string]int{}
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		if of[p.Location]++; t.opt.Long || of[p.Location] <= pairsOfLocation && shown < pairsOfProgram {
+			t.pair(p)
+			shown++
+		}
+	}
+	if hidden := r.Open + r.Waived - shown; shown > 0 && hidden > 0 {
+		hint := ""
+		if !t.opt.Long && shown < len(r.Pairs) {
+			hint = " (list more with -v, or all kept with -json)"
+		}
+		t.printf("%s not shown%s\n", count(hidden, "more open pair is", "more open pairs are"), hint)
+	}
 }
 
 // pair prints one pair.

@@ -111,3 +111,30 @@ func TestWriteError(t *testing.T) {
 		}
 	}
 }
+
+// TestManyPairs holds the list of pairs to what a reader can use, unless all
+// are asked for.
+func TestManyPairs(t *testing.T) {
+	r := Result{Program: "p", Kind: "main", Verdict: Open, Open: 5000}
+	for i := range 400 {
+		r.Pairs = append(r.Pairs, Pair{Kind: "race", Location: fmt.Sprint("v", i/40), A: Side{Pos: Pos{"a.go", i + 1, 1}}, B: Side{Pos: Pos{"b.go", 1, 1}}})
+	}
+	for _, c := range []struct {
+		long  bool
+		shown int
+		rest  string
+	}{
+		{false, 100, "4900 more open pairs are not shown (list more with -v, or all kept with -json)\n"},
+		{true, 400, "4600 more open pairs are not shown\n"},
+	} {
+		var b strings.Builder
+		p := NewText(&b, TextOptions{Long: c.long})
+		p.Result(r)
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), ": race on v"); n != c.shown || !strings.Contains(b.String(), c.rest) {
+			t.Errorf("long=%v: %d pairs shown, want %d, and %q in\n%s", c.long, n, c.shown, c.rest, b.String()[max(0, b.Len()-300):])
+		}
+	}
+}
