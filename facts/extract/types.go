@@ -32,7 +32,7 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 	case *types.Alias:
 		x.writeType(s, types.Unalias(t), depth)
 	case *types.Basic:
-		s.WriteString(t.Name())
+		s.WriteString(types.Typ[t.Kind()].Name()) // byte and rune are other names
 	case *types.Pointer:
 		s.WriteByte('*')
 		x.writeType(s, t.Elem(), depth)
