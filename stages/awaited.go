@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -74,10 +76,10 @@ type awaited struct {
 	joins   []join
 	late    map[int][]int // by signal: the threads that (S6) lets wait
 	waits   map[spot]int  // signals waited for, by point
-	// inBodies are the instances that the body of some Do may run; inBody, made
-	// when first asked for, those that some threads run inside one alone.
-	inBodies stage.Bits
-	inBody   map[pta.InstID][]onceBody
+	// bodies of Do, found when first asked for.
+	bodies      []body
+	bodiesFound bool
+	onceCalls   []onceCall
 }
 
 // chanOps are the operations that may touch one channel.
@@ -287,28 +289,42 @@ func (a *awaited) signalSpots(s *signal) []spot {
 	return [...][]spot{signalClose: o.closes, signalSend: o.sends, signalRecv: o.recvs, signalOnce: nil, signalWait: nil}[s.kind]
 }
 
-// onceCall reports whether a call edge runs its callee as the body of Do for
-// signal i; with i < 0 for any signal.
-func (a *awaited) onceCall(i int, n pta.InstID, e pta.Edge) bool {
-	if e.Kind != pta.EdgeCall {
-		return false
-	}
-	o := a.v.Res.Func(n).Calls[e.Row].Once
-	if o == facts.NoReg {
-		return false
-	}
-	c, ok := a.v.Single(n, o)
-	if !ok {
-		return false
-	}
-	if i >= 0 {
-		return c == a.signals[i].Cell
-	}
-	return len(a.byCell[c]) > 0
+// onceCall is a call edge that runs its callee as the body of Do.
+type onceCall struct {
+	from pta.InstID
+	e    pta.Edge
+	cell uint32 // of the Once
 }
 
-// below returns what the bodies of Do for signal i may run; with i < 0 those of
-// all signals.
+// findOnceCalls finds the calls of bodies of Do for one known Once.
+func findOnceCalls(v *stage.View) []onceCall {
+	var out []onceCall
+	for i := 1; i < len(v.Res.Insts); i++ {
+		n := pta.InstID(i)
+		f := v.Res.Func(n)
+		if f == nil || !v.Live.Has(i) {
+			continue
+		}
+		for row := range f.Calls {
+			o := f.Calls[row].Once
+			if o == facts.NoReg {
+				continue
+			}
+			c, ok := v.Single(n, o)
+			if !ok {
+				continue
+			}
+			for _, e := range v.EdgesAt(n, facts.Point{Op: facts.OpCall, Row: uint32(row)}) {
+				if e.Kind == pta.EdgeCall {
+					out = append(out, onceCall{n, e, c})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// below returns what the bodies of Do for signal i may run.
 func (a *awaited) below(i int) stage.Bits {
 	v := a.v
 	b := stage.NewBits(len(v.Res.Insts))
@@ -318,14 +334,9 @@ func (a *awaited) below(i int) stage.Bits {
 			todo = append(todo, n)
 		}
 	}
-	for n := range v.Res.Insts {
-		if !v.Live.Has(n) {
-			continue
-		}
-		for _, e := range v.Res.Insts[n].Out {
-			if v.Has(pta.InstID(n), e) && a.onceCall(i, pta.InstID(n), e) {
-				add(e.Callee)
-			}
+	for _, c := range a.onceCalls {
+		if c.cell == a.signals[i].Cell {
+			add(c.e.Callee)
 		}
 	}
 	for len(todo) > 0 {
@@ -347,37 +358,65 @@ type onceBody struct {
 	threads stage.Set
 }
 
+// body is what is known of the body of Do for one signal.
+type body struct {
+	signal int
+	below  stage.Bits               // what it may run
+	only   map[pta.InstID]stage.Set // the threads that run an instance only inside it; nil: not yet known
+}
+
 // bodiesWith lists the bodies of Do inside which alone some threads run n.
 func (a *awaited) bodiesWith(n pta.InstID) []onceBody {
-	if a.inBodies == nil {
-		a.inBodies = a.below(-1)
-		a.inBody = map[pta.InstID][]onceBody{}
+	if !a.bodiesFound {
+		a.bodiesFound = true
+		a.onceCalls = findOnceCalls(a.v)
 		for i := range a.signals {
 			if a.signals[i].kind == signalOnce {
-				a.findBody(i)
+				if b := a.below(i); !b.Empty() {
+					a.bodies = append(a.bodies, body{i, b, nil})
+				}
 			}
 		}
 	}
-	if !a.inBodies.Has(int(n)) {
-		return nil
+	var out []onceBody
+	for i := range a.bodies {
+		b := &a.bodies[i]
+		if !b.below.Has(int(n)) {
+			continue
+		}
+		if b.only == nil {
+			a.findBody(b)
+		}
+		if s := b.only[n]; s != stage.None {
+			out = append(out, onceBody{b.signal, s})
+		}
 	}
-	return a.inBody[n]
+	return out
 }
 
-// findBody finds what runs inside the body of Do for signal i alone.
-func (a *awaited) findBody(i int) {
+// findBody finds what runs inside one body of Do alone.
+func (a *awaited) findBody(b *body) {
 	v := a.v
-	below := a.below(i)
-	if below.Empty() {
-		return
+	b.only = map[pta.InstID]stage.Set{}
+	calls := map[pta.InstID][]pta.Edge{}
+	for _, c := range a.onceCalls {
+		if c.cell == a.signals[b.signal].Cell {
+			calls[c.from] = append(calls[c.from], c.e)
+		}
 	}
-	outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool { return a.onceCall(i, m, e) })
+	callers := stage.NewBits(len(v.Res.Insts))
+	for n := range calls {
+		callers.Add(int(n))
+	}
+	outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool {
+		return callers.Has(int(m)) && slices.Contains(calls[m], e)
+	})
 	for m := range v.Res.Insts {
-		if !below.Has(m) {
+		if !b.below.Has(m) {
 			continue
 		}
 		if s := v.ThreadPool().AndNot(v.ThreadSet(pta.InstID(m)), outside[m]); s != stage.None {
-			a.inBody[pta.InstID(m)] = append(a.inBody[pta.InstID(m)], onceBody{i, s})
+			b.only[pta.InstID(m)] = s
 		}
 	}
 }
@@ -546,26 +585,34 @@ func (a *awaited) solve() {
 	for _, n := range list {
 		a.sum[n] = make([]uint8, len(a.signals))
 	}
-	for range 8 {
-		changed := false
-		for _, n := range list {
-			s := a.summary(n)
-			for i := range s {
-				if s[i] != a.sum[n][i] {
-					changed = true
-				}
-			}
-			a.sum[n] = s
+	rounds := map[pta.InstID]int{}
+	work := slices.Clone(list)
+	queued := map[pta.InstID]bool{}
+	for _, n := range list {
+		queued[n] = true
+	}
+	for len(work) > 0 {
+		n := work[0]
+		work = work[1:]
+		queued[n] = false
+		rounds[n]++
+		s := a.summary(n)
+		if slices.Equal(s, a.sum[n]) {
+			continue
 		}
-		if !changed {
-			break
+		a.sum[n] = s
+		for _, c := range v.In(n) {
+			if a.gens[c.Inst] && !stage.IsSpawn(c.Kind) && !queued[c.Inst] && rounds[c.Inst] < 8 {
+				queued[c.Inst] = true
+				work = append(work, c.Inst)
+			}
 		}
 	}
 	// Entry states, top-down: the greatest fixed point from unvisited.
 	root := v.Res.Root
 	a.entry[root] = make([]uint8, len(a.signals)) // (A1)
-	work := []pta.InstID{root}
-	queued := map[pta.InstID]bool{root: true}
+	work = append(work, root)
+	queued[root] = true
 	for len(work) > 0 {
 		n := work[0]
 		work = work[1:]

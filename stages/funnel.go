@@ -77,23 +77,35 @@ func (s *stamps) first(i uint32) bool {
 	return true
 }
 
-func newFunnel(r *run) *funnel {
-	f := &funnel{r: r, byType: map[facts.TypeID]*[2]level{}}
-	f.seen.at = make([]uint32, r.w.Sources)
-	f.local = make([]uint32, r.w.Sources)
-	f.count()
-	return f
+// census is what the counts by type of all views of a program share: the
+// accesses of functions that have instances, and the counts of all others.
+type census struct {
+	funcs  []censusFunc
+	byType map[facts.TypeID]level // by functions without instance
+	deep   level
 }
 
-// count counts accesses by the types of the cells that they touch.
-func (f *funnel) count() {
-	r := f.r
+type censusFunc struct {
+	id       facts.FuncID
+	accesses []censusAccess
+}
+
+// censusAccess is an access by the types of the cells that it touches; deep
+// accesses touch any.
+type censusAccess struct {
+	write, atomic, deep bool
+	types               []facts.TypeID
+}
+
+// newCensus counts the accesses of a program.
+func newCensus(w *stage.World) *census {
+	c := &census{byType: map[facts.TypeID]level{}}
 	types := map[facts.TypeID][]facts.TypeID{} // the types of a type's cells, each once
 	cellTypes := func(t facts.TypeID) []facts.TypeID {
 		out, ok := types[t]
 		if !ok {
 			once := map[facts.TypeID]bool{}
-			for _, c := range r.w.Prog.Layout(t).Cells {
+			for _, c := range w.Prog.Layout(t).Cells {
 				if !once[c.Type] {
 					once[c.Type] = true
 					out = append(out, c.Type)
@@ -104,48 +116,86 @@ func (f *funnel) count() {
 		return out
 	}
 	pkgs := map[string]bool{}
-	for _, id := range r.w.Prog.PkgIDs {
+	for _, id := range w.Prog.PkgIDs {
 		path, _, _ := strings.Cut(id, " ")
 		pkgs[path] = true
 	}
-	for _, fn := range r.w.Prog.Funcs {
-		if fn == nil || !pkgs[fn.Pkg] && len(r.w.InstsOf[fn.ID]) == 0 {
+	for _, fn := range w.Prog.Funcs {
+		if fn == nil {
+			continue
+		}
+		live := len(w.InstsOf[fn.ID]) > 0
+		if !live && !pkgs[fn.Pkg] {
 			continue // of another program
 		}
-		threads, live := int64(0), false
-		for _, n := range r.w.InstsOf[fn.ID] {
-			k := int64(len(r.v.ThreadsOf(n)))
-			threads += k
-			live = live || k > 0
-		}
+		var list []censusAccess
 		for _, pt := range fn.Points {
-			var write, atomic bool
-			var ts []facts.TypeID
+			var a censusAccess
 			switch pt.Op {
 			case facts.OpMem:
 				m := &fn.Mems[pt.Row]
 				if m.Mode == facts.Flow {
 					continue
 				}
-				write, atomic, ts = m.Write, m.Mode == facts.Atomic, cellTypes(m.Type)
+				a = censusAccess{m.Write, m.Mode == facts.Atomic, false, cellTypes(m.Type)}
 			case facts.OpDeep:
-				write = fn.Deeps[pt.Row].Write
+				a = censusAccess{fn.Deeps[pt.Row].Write, false, true, nil}
 			default:
 				continue
 			}
-			add := func(l *[2]level) {
-				l[0].pairs.add(write, atomic, 1)
-				l[0].tuples.add(write, atomic, max(threads, 1))
-				if live {
-					l[1].pairs.add(write, atomic, 1)
-					l[1].tuples.add(write, atomic, threads)
-				}
-			}
-			if pt.Op == facts.OpDeep {
-				add(&f.deep)
+			if live {
+				list = append(list, a)
 				continue
 			}
-			for _, t := range ts {
+			if a.deep {
+				c.deep.add(a, 1)
+			}
+			for _, t := range a.types {
+				l := c.byType[t]
+				l.add(a, 1)
+				c.byType[t] = l
+			}
+		}
+		if len(list) > 0 {
+			c.funcs = append(c.funcs, censusFunc{fn.ID, list})
+		}
+	}
+	return c
+}
+
+// add counts an access in the source and its tuples.
+func (l *level) add(a censusAccess, tuples int64) {
+	l.pairs.add(a.write, a.atomic, 1)
+	l.tuples.add(a.write, a.atomic, tuples)
+}
+
+func newFunnel(r *run, c *census) *funnel {
+	f := &funnel{r: r, byType: make(map[facts.TypeID]*[2]level, len(c.byType))}
+	f.seen.at = make([]uint32, r.w.Sources)
+	f.local = make([]uint32, r.w.Sources)
+	f.deep[0] = c.deep
+	levels := make([][2]level, 0, len(c.byType))
+	for t, l := range c.byType {
+		levels = append(levels, [2]level{l})
+		f.byType[t] = &levels[len(levels)-1]
+	}
+	for i := range c.funcs {
+		fn := &c.funcs[i]
+		threads := int64(0)
+		for _, n := range r.w.InstsOf[fn.id] {
+			threads += int64(len(r.v.ThreadsOf(n)))
+		}
+		for _, a := range fn.accesses {
+			add := func(l *[2]level) {
+				l[0].add(a, max(threads, 1))
+				if threads > 0 {
+					l[1].add(a, threads)
+				}
+			}
+			if a.deep {
+				add(&f.deep)
+			}
+			for _, t := range a.types {
 				if f.byType[t] == nil {
 					f.byType[t] = &[2]level{}
 				}
@@ -153,6 +203,7 @@ func (f *funnel) count() {
 			}
 		}
 	}
+	return f
 }
 
 // cell counts the pairs of a cell down to escaping, and returns how many of them

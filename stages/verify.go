@@ -156,6 +156,7 @@ const InitEntry = "init"
 type shared struct {
 	over     *overwritten
 	locks    *mustnot.Locks
+	census   *census // made with the first view
 	lockSecs float64
 }
 
@@ -257,7 +258,10 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	r.userCalls()
 	timed("parallel", func() { r.mergeOrders(cells) })
 	rep := newReport(r)
-	fun := newFunnel(r)
+	if sh.census == nil {
+		sh.census = newCensus(w)
+	}
+	fun := newFunnel(r, sh.census)
 	for k, cell := range cells {
 		if k%256 == 0 {
 			if err := ctx.Err(); err != nil {
