@@ -65,9 +65,9 @@ type awaited struct {
 	v       *stage.View
 	signals []signal
 	once    map[uint32]bool
-	gens    map[pta.InstID]bool // instances that wait, or call one that does
-	sum     map[pta.InstID][]uint8
-	entry   map[pta.InstID][]uint8
+	gens    []bool // instances that wait, or call one that does
+	sum     [][]uint8
+	entry   [][]uint8
 	blocks  map[pta.InstID][][]uint8
 	edge    map[facts.FuncID]map[facts.Reg]uint32 // ok registers: the receive's row
 	byCell  map[uint32][]int                      // signals by their cells
@@ -89,7 +89,7 @@ type chanOps struct {
 }
 
 func newAwaited(v *stage.View, ov *overwritten, joins []join) *awaited {
-	a := &awaited{v: v, joins: joins, late: map[int][]int{}, gens: map[pta.InstID]bool{}, once: map[uint32]bool{}, byCell: map[uint32][]int{}, waits: map[spot]int{}, by: make([][]int, len(v.Threads))}
+	a := &awaited{v: v, joins: joins, late: map[int][]int{}, once: map[uint32]bool{}, byCell: map[uint32][]int{}, waits: map[spot]int{}, by: make([][]int, len(v.Threads))}
 	a.findSignals(ov, joins)
 	a.solve()
 	return a
@@ -539,8 +539,9 @@ func (a *awaited) closedEdge(n pta.InstID, f *facts.Func, b, k int) int {
 
 func (a *awaited) solve() {
 	v := a.v
-	a.sum = map[pta.InstID][]uint8{}
-	a.entry = map[pta.InstID][]uint8{}
+	a.sum = make([][]uint8, len(v.Res.Insts))
+	a.entry = make([][]uint8, len(v.Res.Insts))
+	a.gens = make([]bool, len(v.Res.Insts))
 	a.blocks = map[pta.InstID][][]uint8{}
 	if len(a.signals) == 0 {
 		return
@@ -585,9 +586,9 @@ func (a *awaited) solve() {
 	for _, n := range list {
 		a.sum[n] = make([]uint8, len(a.signals))
 	}
-	rounds := map[pta.InstID]int{}
+	rounds := make([]uint8, len(v.Res.Insts))
 	work := slices.Clone(list)
-	queued := map[pta.InstID]bool{}
+	queued := make([]bool, len(v.Res.Insts))
 	for _, n := range list {
 		queued[n] = true
 	}
@@ -617,21 +618,25 @@ func (a *awaited) solve() {
 		n := work[0]
 		work = work[1:]
 		queued[n] = false
+		// push meets c's entry state with s. States are shared between
+		// instances, and never changed in place.
 		push := func(c pta.InstID, s []uint8) {
-			old, ok := a.entry[c]
-			changed := !ok
-			if !ok {
-				old = append([]uint8(nil), s...)
-				a.entry[c] = old
-			} else {
-				for i := range old {
-					if s[i] < old[i] {
-						old[i] = s[i]
-						changed = true
-					}
-				}
+			old := a.entry[c]
+			if old != nil && &old[0] == &s[0] {
+				return
 			}
-			if changed && !queued[c] {
+			if old != nil {
+				lower := slices.Clone(old)
+				for i, x := range s {
+					lower[i] = min(lower[i], x)
+				}
+				if slices.Equal(lower, old) {
+					return
+				}
+				s = lower
+			}
+			a.entry[c] = s
+			if !queued[c] {
 				queued[c] = true
 				work = append(work, c)
 			}
@@ -655,8 +660,11 @@ func (a *awaited) solve() {
 			}
 			s := append([]uint8(nil), in[b]...)
 			for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
-				for _, e := range v.EdgesAt(n, f.Points[p]) {
-					push(e.Callee, s)
+				if edges := v.EdgesAt(n, f.Points[p]); len(edges) > 0 {
+					before := slices.Clone(s)
+					for _, e := range edges {
+						push(e.Callee, before)
+					}
 				}
 				a.step(n, f, p, s)
 			}
@@ -770,8 +778,8 @@ func (a *awaited) summary(n pta.InstID) []uint8 {
 
 // At returns the counts at point p of n; nil means none.
 func (a *awaited) At(n pta.InstID, p uint32) []uint8 {
-	entry, ok := a.entry[n]
-	if !ok {
+	entry := a.entry[n]
+	if entry == nil {
 		return nil
 	}
 	if !a.gens[n] {
