@@ -174,10 +174,8 @@ func newFunnel(r *run, c *census) *funnel {
 	f.seen.at = make([]uint32, r.w.Sources)
 	f.local = make([]uint32, r.w.Sources)
 	f.deep[0] = c.deep
-	levels := make([][2]level, 0, len(c.byType))
 	for t, l := range c.byType {
-		levels = append(levels, [2]level{l})
-		f.byType[t] = &levels[len(levels)-1]
+		f.byType[t] = &[2]level{l}
 	}
 	for i := range c.funcs {
 		fn := &c.funcs[i]

@@ -68,6 +68,7 @@ func (p *parallel) findKinds() {
 				}
 				if bits++; bits%8 == 0 {
 					key = append(key, in)
+					in = 0
 				}
 			}
 			key = append(key, in)
@@ -146,8 +147,9 @@ func (p *parallel) kindsAt(n pta.InstID, user stage.Set) []kindOf {
 	return list
 }
 
-// maxMerge bounds the order classes that are compared with each other.
-const maxMerge = 1 << 13
+// maxMerge bounds the order classes that are compared with each other; beyond,
+// each stands for itself, which costs time and proves the same.
+const maxMerge = 1 << 12
 
 // merge finds the order classes that the order relation does not tell apart:
 // those that stand to every class as another does, for the same reason.

@@ -12,7 +12,9 @@
 // # Order
 //
 // See parallel.go for what overlaps, running.go for starts and wait groups,
-// awaited.go for channels and once, waitgroup.go for the accounting.
+// awaited.go for channels, once.go for bodies of Do, waitgroup.go for the
+// accounting, after.go for what follows a signal, kinds.go for the goroutines
+// that one speaks for. cells.go runs the table on the pairs of one location.
 package stages
 
 import (

@@ -210,6 +210,11 @@ func TestStagesOff(t *testing.T) {
 func runTwins(t *testing.T, ctx string, f func(p *load.Program, r *export.Result)) {
 	t.Helper()
 	dir, _ := twins(t)
+	runAll(t, dir, ctx, f)
+}
+
+func runAll(t *testing.T, dir, ctx string, f func(p *load.Program, r *export.Result)) {
+	t.Helper()
 	_, err := engine.Run(context.Background(), engine.Config{
 		Load:   load.Config{Dir: dir, Patterns: []string{"./..."}},
 		Verify: stages.Options{Ctx: ctx, K: 1, HK: -1},
@@ -252,7 +257,7 @@ func TestFunnel(t *testing.T) {
 func TestKinds(t *testing.T) {
 	run := func() map[string]export.Result {
 		out := map[string]export.Result{}
-		runTwins(t, "insens", func(p *load.Program, r *export.Result) {
+		one := func(p *load.Program, r *export.Result) {
 			x := *r
 			x.Funnel = nil
 			for _, f := range r.Funnel {
@@ -266,7 +271,10 @@ func TestKinds(t *testing.T) {
 				x.Pairs = append(x.Pairs, pr)
 			}
 			out[p.Path] = x
-		})
+		}
+		runTwins(t, "insens", one)
+		racy, _ := unpack(t, "testdata/racy/*.txtar")
+		runAll(t, racy, "hybrid", one)
 		return out
 	}
 	together := run()

@@ -104,7 +104,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 			panic(err) // the flag is defined above
 		}
 	}
-	fs.BoolVar(&c.verbose, "v", false, "list every assumption, and progress even without a terminal")
+	fs.BoolVar(&c.verbose, "v", false, "list every assumption and all pairs kept, and progress even without a terminal")
 	return c
 }
 

@@ -1,0 +1,239 @@
+package stages
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"sort"
+
+	"github.com/bfverify/bfverify/stages/stage"
+)
+
+// cell runs the pipeline on the pairs of one cell. Cells whose classes are the
+// same have the same pairs, left by the same stages; only names differ, and a
+// pair is named after its first location. So one of them is looked at, unless
+// every pair was asked for.
+func (r *run) cell(cell uint32, rep *report, fun *funnel) {
+	obj, _ := r.v.Res.Object(cell)
+	here := fun.cell(cell, r.esc.Has(int(obj)) || r.opt.Off["escaping"])
+	if r.outOfScope(cell) {
+		if r.closer(cell) {
+			fun.rest(here)
+			rep.count(cell, here.pairs.count())
+		}
+		return
+	}
+	classes := r.classes(cell)
+	if r.opt.Trace != nil || r.opt.Why != "" {
+		r.pairs(cell, classes, rep, fun)
+		return
+	}
+	sig := r.sign(cell, classes)
+	d, ok := r.alike[sig]
+	if !ok {
+		before := outcome{fun.after(), rep.out, rep.below}
+		r.pairs(cell, classes, rep, fun)
+		d = outcome{fun.after(), rep.out - before.out, rep.below - before.below}
+		for k := range d.fun {
+			d.fun[k].tuples -= before.fun[k].tuples
+			d.fun[k].pairs -= before.fun[k].pairs
+		}
+		r.alike[sig] = d
+		return
+	}
+	fun.repeat(d.fun)
+	rep.out += d.out
+	rep.below += d.below
+}
+
+// pairs runs the pipeline on the pairs of classes of a cell.
+func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) {
+	obj, _ := r.v.Res.Object(cell)
+	rep.next()
+	fun.classes(classes)
+	for i, a := range classes {
+		for j := i; j < len(classes); j++ {
+			b := classes[j]
+			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
+				continue
+			}
+			p := &stage.Pair{Cell: cell, A: a, B: b}
+			var by stage.Evidence
+			at := rowEscaping
+			for ; at < len(Pipeline); at++ {
+				if r.opt.Off[Pipeline[at].Name] {
+					continue
+				}
+				if by = Pipeline[at].Refute(r, p); by != nil {
+					break
+				}
+			}
+			n := a.Tuples * b.Tuples
+			if i == j {
+				n = a.Tuples * (a.Tuples + 1) / 2
+			}
+			in := by == nil && (a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj))
+			fun.left(i, j, n, at, in)
+			rep.why(p, by, at)
+			if in {
+				rep.open(p)
+			}
+		}
+	}
+	rep.count(cell, fun.done())
+}
+
+// whole is the order class that stands for a thread as a whole, where points
+// need not be told apart.
+func (r *run) whole(t int) *stage.OrderClass {
+	k := r.par.kinds[t]
+	for len(r.wholes) <= k {
+		r.wholes = append(r.wholes, nil)
+	}
+	if r.wholes[k] == nil {
+		r.wholes[k] = &stage.OrderClass{ID: -1 - k, Thread: t, Whole: true}
+	}
+	return r.wholes[k]
+}
+
+// signature is what decides the outcome of a cell.
+type signature [sha256.Size]byte
+
+// outcome is what a cell adds to the counts.
+type outcome struct {
+	fun        []counts // by stage
+	out, below int
+}
+
+// sign returns the signature of a cell: all that pairs looks at.
+func (r *run) sign(cell uint32, classes []*stage.Class) signature {
+	obj, _ := r.v.Res.Object(cell)
+	b := r.buf[:0]
+	flag := func(xs ...bool) {
+		for _, x := range xs {
+			if x {
+				b = append(b, 1)
+			} else {
+				b = append(b, 0)
+			}
+		}
+	}
+	flag(r.esc.Has(int(obj)), r.madeInScope(obj), r.madeBelow(obj))
+	for _, c := range classes {
+		b = binary.AppendVarint(b, int64(c.Order.ID))
+		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under)
+		b = binary.AppendUvarint(b, uint64(c.Tuples))
+		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
+		for _, g := range c.Locks {
+			flag(g.Object, g.Write)
+			b = binary.AppendUvarint(b, uint64(g.Cell))
+			b = binary.AppendVarint(b, g.Delta)
+		}
+		b = binary.AppendUvarint(b, uint64(len(c.Members)))
+		for _, m := range c.Members {
+			b = binary.AppendUvarint(b, uint64(m.Access))
+		}
+	}
+	r.buf = b
+	return sha256.Sum256(b)
+}
+
+// oneGoroutine reports whether all accesses to a cell are by one goroutine.
+func (r *run) oneGoroutine(cell uint32) bool {
+	only := stage.None
+	for _, id := range r.w.At(cell) {
+		s := r.v.ThreadSet(r.w.Accesses[id].Inst)
+		if s == stage.None || s == only {
+			continue
+		}
+		ts := r.v.List(s)
+		if only != stage.None || len(ts) != 1 || !r.v.Threads[ts[0]].Single {
+			return false
+		}
+		only = s
+	}
+	return true
+}
+
+// closer reports whether some stage from here on looks at the accesses to a cell
+// one by one: not on objects that do not escape, nor where one goroutine makes
+// all accesses.
+func (r *run) closer(cell uint32) bool {
+	obj, _ := r.v.Res.Object(cell)
+	return (r.esc.Has(int(obj)) || r.opt.Off["escaping"]) && (!r.oneGoroutine(cell) || r.opt.Off["parallel"])
+}
+
+// mergeOrders merges the order classes of all accesses that will be looked at.
+func (r *run) mergeOrders(cells []uint32) {
+	seen := stage.NewBits(len(r.w.Accesses))
+	for _, cell := range cells {
+		if !r.closer(cell) || r.outOfScope(cell) {
+			continue
+		}
+		for _, id := range r.w.At(cell) {
+			if seen.Add(int(id)) {
+				a := &r.w.Accesses[id]
+				r.par.classesAt(r.par.kindsAt(a.Inst, r.user[a.Inst]), a)
+			}
+		}
+	}
+	r.par.merge()
+}
+
+// classes groups the accesses to a cell so that members of one class cannot be
+// told apart by any stage.
+func (r *run) classes(cell uint32) []*stage.Class {
+	type key struct {
+		order         int
+		write, atomic bool
+		sync          bool
+		user, scope   bool
+		under         bool
+		locks         string
+	}
+	byKey := map[key]*stage.Class{}
+	var list []*stage.Class
+	closer := r.closer(cell)
+	for _, id := range r.w.At(cell) {
+		a := &r.w.Accesses[id]
+		base := key{write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
+		tell := closer || r.opt.Trace != nil || r.opt.Why != ""
+		if tell {
+			base.scope = r.inScope(a.Inst)
+		}
+		var gs []stage.Guard
+		if closer {
+			if gs = r.lock.GuardsAt(a, cell); len(gs) > 0 {
+				base.locks = fmt.Sprint(gs)
+			}
+		}
+		var orders []*stage.OrderClass
+		kinds := r.par.kindsAt(a.Inst, r.user[a.Inst])
+		if closer {
+			orders = r.par.classesAt(kinds, a)
+		}
+		for i, kind := range kinds {
+			t, k := kind.thread, base
+			if a.Sync == stage.UseAdd && r.par.paid(cell, t, a) {
+				continue
+			}
+			oc := r.whole(t)
+			if closer {
+				oc = r.par.merged(orders[i])
+			}
+			k.order, k.user = oc.ID, tell && kind.user
+			c := byKey[k]
+			if c == nil {
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under}
+				byKey[k] = c
+				list = append(list, c)
+			}
+			c.Tuples += int64(kind.count)
+			if m := c.Members; len(m) == 0 || m[len(m)-1].Access != id {
+				c.Members = append(m, stage.Member{Access: id, Thread: int32(t)})
+			}
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Rep < list[j].Rep })
+	return list
+}
