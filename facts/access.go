@@ -45,12 +45,10 @@ type Mem struct {
 type Deep struct {
 	X     Reg
 	Write bool
-	// Shallow limits the access to the objects that X directly points to, and
-	// to what boxes in X point to.
-	Shallow bool
-	// Print limits the access to what printing visits: pointers are followed
-	// from the operands only, slices, maps and interfaces always.
-	Print bool
+	How   Reached
+	// Fresh tells of a write that what it stores is fresh: in each variable that
+	// points to something, a new object of what its type points to.
+	Fresh bool
 	// From, if set, is where a write takes its values from; else from X itself.
 	From Reg
 }

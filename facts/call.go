@@ -21,7 +21,9 @@ type Call struct {
 	Recv   Reg
 	Args   []Reg // NoReg for constants; without Recv for interface calls
 	Dst    Reg   // results as a tuple, or the single result
-	Pos    Pos
+	// Name is the constant argument of a call of reflect's MethodByName.
+	Name string
+	Pos  Pos
 	// Once, if set, points to the object (a sync.Once) for which the call runs
 	// at most once.
 	Once Reg
@@ -33,4 +35,7 @@ type CallAny struct {
 	Fn, X, Dst Reg
 	// Spawn calls each any number of times in goroutines of its own.
 	Spawn bool
+	// Methods calls the exported methods of the values in Fn instead of
+	// functions.
+	Methods bool
 }

@@ -110,16 +110,50 @@ type Assert struct {
 	CommaOk bool
 }
 
-// Reach is reach(I, V, V'): Dst holds a value of any type made from anything
-// reachable from X.
-// With Print, only what printing visits, and what pointers in it point to.
+// Reach is reach(I, V, V', how): Dst holds a value of any type made from what
+// is reachable from X.
 type Reach struct {
 	Dst, X Reg
-	Print  bool
+	How    Reached
 }
 
+// Reached says how far something reaches.
+type Reached uint8
+
+// How far a Reach or a Deep goes.
+const (
+	// ReachAll is everything.
+	ReachAll Reached = iota
+	// ReachExported is what exported and embedded fields lead to, at any depth:
+	// what reflection lets a program use.
+	ReachExported
+	// ReachPrint is what printing visits, and, for a Reach, what pointers in it
+	// point to: pointers are followed from the operands only, slices, maps and
+	// interfaces always.
+	ReachPrint
+	// ReachVars is, for a Deep, the variables that references in X denote;
+	// ReachCells is those that pointers and boxes in X point to, too.
+	ReachVars
+	ReachCells
+	// Step and StepAll are one step, for a Reach: the exported (or all) fields of
+	// what X stands for, its elements, or what it points to.
+	Step
+	StepAll
+	// ReachTypes is, for a Reach, the types of the values in X, without the
+	// values.
+	ReachTypes
+	// ReachMethods is, for a Reach, the methods of the values in X: those of the
+	// name that the call says that this function was copied for, or all.
+	ReachMethods
+	// TypeParts and TypeMethods are, for a Reach from types: those of elements,
+	// keys, fields, parameters and results; those of exported methods' parameters
+	// and results.
+	TypeParts
+	TypeMethods
+)
+
 // New is new(I, V, V'): Dst points to a fresh object of each type that X may
-// stand for.
+// stand for, and of what a value of that type itself points to.
 type New struct{ Dst, X Reg }
 
 // Ghost is ghost(I, V, V'): Dst points to the hidden cell, of type any, of the

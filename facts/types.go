@@ -45,7 +45,7 @@ type Type struct {
 	Key    TypeID  // map key
 	Obj    TypeID  // map, chan: the type of the object it points to
 	Shape  string  // underlying type one level deep, tags ignored: the unit of the type filter
-	Fields []Field // struct
+	Fields []Field // struct; parameters and results of a function type
 	Size   int64   // bytes
 	// Methods is the method table: for a concrete type the function that each
 	// method key names, for an interface the keys alone (Fn 0). Sorted by key
@@ -54,6 +54,9 @@ type Type struct {
 	// Concrete tells that Methods was computed (an empty table is a fact too).
 	Concrete bool
 	Named    bool
+	// Builtin tells that the language makes the type, and no fields hide in it:
+	// tuples, objects of maps and channels.
+	Builtin bool
 }
 
 // Field is one field of a struct.
@@ -61,6 +64,9 @@ type Field struct {
 	Name string
 	Type TypeID
 	Off  int64 // bytes
+	// Embedded tells that the field is embedded: its exported fields are those of
+	// the struct too.
+	Embedded bool
 }
 
 // MethodID identifies a method by name and signature ("String() string";

@@ -29,6 +29,7 @@ type Universe struct {
 	shapes     map[string]ShapeID
 	shapeOf    []ShapeID
 	impl       map[[2]TypeID]bool
+	exported   map[TypeID][]uint32
 	lookupFunc map[string]map[string]FuncID // PkgID, name
 }
 
@@ -41,6 +42,7 @@ func NewUniverse() *Universe {
 		globalID: map[string]GlobalID{}, fileID: map[string]uint32{"": 0},
 		recordOf: map[string]*Record{}, initOf: map[string]FuncID{},
 		shapes: map[string]ShapeID{}, impl: map[[2]TypeID]bool{},
+		exported:   map[TypeID][]uint32{},
 		lookupFunc: map[string]map[string]FuncID{},
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"go/ast"
 	"go/format"
 	"go/types"
+	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"sort"
 	"strings"
@@ -16,13 +18,17 @@ import (
 )
 
 // markers is the vocabulary of docs/models.md.
-var markers = map[string]bool{
-	"bfAcquire": true, "bfRelease": true, "bfAdd": true, "bfWait": true, "bfOnce": true,
-	"bfMaybe": true, "bfReach": true, "bfPrinted": true, "bfPrintRead": true, "bfDeepRead": true, "bfDeepWrite": true, "bfGhost": true,
-	"bfCallFunc": true, "bfParallel": true, "bfTests": true, "bfExit": true, "bfGoexit": true,
-	"bfUnknown": true,
-	"bfStore":   true, "bfNew": true, "bfAddr": true, // not in docs/models.md yet
-}
+var markers = func() map[string]bool {
+	doc, err := os.ReadFile("../docs/models.md")
+	if err != nil {
+		panic(err)
+	}
+	m := map[string]bool{}
+	for _, w := range regexp.MustCompile("`(bf[A-Z][A-Za-z]*)\\(").FindAllSubmatch(doc, -1) {
+		m[string(w[1])] = true
+	}
+	return m
+}()
 
 var directives = map[string]bool{"//bf:inline": true, "//bf:atomic": true, "//bf:silent": true}
 

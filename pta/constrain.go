@@ -1,8 +1,52 @@
 package pta
 
-import (
-	"github.com/bfverify/bfverify/facts"
+import "github.com/bfverify/bfverify/facts"
+
+// consKind is the kind of a complex constraint on a node: what to do for each
+// new (object, cell) in its set.
+type consKind uint8
+
+const (
+	consLoad         consKind = iota // a = dst node, off: dst ⊇ content(o, c+off); typ: of the base
+	consStore                        // a = src node, off
+	consAddr                         // a = dst node, off
+	consAssert                       // a = dst node (first leaf), typ
+	consCall                         // static method call: inst, row
+	consFn                           // call of a function value
+	consInvoke                       // interface call
+	consThis                         // receiver payload of an interface call: fn
+	consHavoc                        // what node a holds may be stored into the cells; off 1: a is the node itself
+	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
+	consPointee                      // a = dst node: the variables that a value of type typ leads to
+	consStep                         // a = dst node, off = the facts.Reached
+	consDeref                        // a = dst node: references to what a value of type typ leads to
+	consReachDeref                   // a = dst node: what these reach
+	consHeld                         // a = dst node: what is in the value, off = dst node for interfaces
+	consMethods                      // a = dst node, off = the call site of MethodByName, or 0
+	consTypes                        // a = dst node, off = the facts.Reached
+	consNew                          // a = dst node
+	consFresh                        // a write of fresh values: inst, row of Deeps
+	consGhost                        // a = dst node
+	consAny                          // call every function: inst, row
+	consAnyMethods                   // call every exported method: inst, row
+	consAnyThis                      // receiver of such a method: fn
+	consPrint                        // a slice of operands; off = its block of variables
+	consPrintOperand                 // an operand
+	consPrintValue                   // what else printing visits
+	consPrintHandle                  // what a reflect.Value points to
 )
+
+type constraint struct {
+	kind consKind
+	a    uint32
+	off  uint32
+	typ  facts.TypeID
+	inst InstID
+	row  uint32
+	fn   facts.FuncID
+	edge EdgeKind
+	only bool // consLoad: nothing else defines a; once shared, a serves all
+}
 
 // constrain adds the constraints of all rows of f for instance id. The order
 // of rows does not matter: the analysis is flow-insensitive.
@@ -21,7 +65,7 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		o := s.object(objKey{ObjFunc, uint32(fr.Fn), 0, 0}, 0, 0)
 		s.pointsTo(node(fr.Dst), s.objs[o].Node)
 	}
-	hctx := s.ctxs.heap(in.Ctx, s.cfg.HK)
+	hctx := s.ctxs.heap(in.Ctx, s.policy[f.ID].HK)
 	for _, a := range f.Allocs {
 		site := &f.Sites[a.Site]
 		o := s.object(objKey{ObjSite, uint32(f.ID), uint32(a.Site), hctx}, site.Type, id)
@@ -68,8 +112,9 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			continue
 		}
 		l := s.u.Layout(m.Type)
+		only := !m.Write && s.defsOf(f)[m.Val] == 1 && m.Val != f.Ret
 		for i, c := range l.Ptrs {
-			k := constraint{kind: consLoad, a: node(m.Val) + uint32(m.ValLeaf) + uint32(i), off: m.Off + c, typ: f.Regs[m.Base].Type}
+			k := constraint{kind: consLoad, only: only, a: node(m.Val) + uint32(m.ValLeaf) + uint32(i), off: m.Off + c, typ: f.Regs[m.Base].Type}
 			if m.Write {
 				k.kind = consStore
 			}
@@ -90,50 +135,10 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		s.on(node(g.Base), constraint{kind: consGhost, a: node(g.Dst), typ: t})
 	}
 	for _, r := range f.Reaches {
-		if s.leaves(f, r.X) == 1 && !r.Print {
-			// Nothing else defines the register.
-			s.unites = append(s.unites, [2]uint32{s.contentReach(node(r.X)), node(r.Dst)})
-			continue
-		}
-		if r.Print {
-			if s.leaves(f, r.X) > 0 {
-				b := s.printed(node(r.X))
-				s.copyEdge(b+printRead, node(r.Dst), flows)
-				s.copyEdge(b+printAlso, node(r.Dst), flows)
-			}
-			continue
-		}
-		s.reachable(in, f, r.X, node(r.Dst))
+		s.reaches(in, f, r)
 	}
-	for i, d := range f.Deeps {
-		touched, stored := in.Deep+uint32(2*i), in.Deep+uint32(2*i)+1
-		if d.Shallow {
-			for j := range s.leaves(f, d.X) {
-				s.on(node(d.X)+uint32(j), constraint{kind: consShallow, a: touched})
-			}
-		} else if d.Print {
-			if s.leaves(f, d.X) > 0 {
-				s.copyEdge(s.printed(node(d.X))+printRead, touched, flows)
-			}
-		} else if s.leaves(f, d.X) == 1 {
-			s.alias(touched, s.contentReach(node(d.X)))
-		} else {
-			s.reachable(in, f, d.X, touched)
-		}
-		if !d.Write {
-			continue
-		}
-		if d.From != facts.NoReg {
-			s.reachable(in, f, d.From, stored)
-		} else if !d.Shallow {
-			stored = touched // any of it may be stored into any of it
-		}
-		k := constraint{kind: consHavoc, a: stored}
-		if stored == touched {
-			k.off = 1
-			s.closed(touched)
-		}
-		s.on(touched, k)
+	for i := range f.Deeps {
+		s.deep(id, in, f, uint32(i))
 	}
 	for i, n := range f.News {
 		if s.leaves(f, n.X) > 0 {
@@ -142,8 +147,18 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	}
 	for i, a := range f.Anys {
 		fns := in.Deep + uint32(2*(len(f.Deeps)+i))
-		s.reachable(in, f, a.Fn, fns)
-		s.reachable(in, f, a.X, fns+1)
+		kind := exported
+		if a.Spawn {
+			kind = everything // code that is not known
+		}
+		s.reachable(kind, in, f, a.X, fns+1)
+		if a.Methods {
+			for j := range s.leaves(f, a.Fn) {
+				s.on(node(a.Fn)+uint32(j), constraint{kind: consAnyMethods, inst: id, row: uint32(i)})
+			}
+			continue
+		}
+		s.reachable(kind, in, f, a.Fn, fns)
 		s.on(fns, constraint{kind: consAny, inst: id, row: uint32(i)})
 	}
 	for i := range f.Calls {
@@ -151,17 +166,13 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 	}
 }
 
-// regCopy says that a leaf holds just what another one does.
-type regCopy struct{ dst, src uint32 }
-
-// copiesOf returns the variables of f that are defined by one copy of one other
-// variable and by nothing else, and so hold the same: copies, derived addresses
-// of the same cell, phis with one operand. Computed once a function.
-func (s *solver) copiesOf(f *facts.Func) []regCopy {
-	if cs, ok := s.copies[f.ID]; ok {
-		return cs
+// defsOf returns, by register, how many rows define it, up to 2. Computed once a
+// function.
+func (s *solver) defsOf(f *facts.Func) []uint8 {
+	if defs, ok := s.defs[f.ID]; ok {
+		return defs
 	}
-	defs := make([]uint8, len(f.Regs)) // rows that define the register, up to 2
+	defs := make([]uint8, len(f.Regs))
 	def := func(r facts.Reg) {
 		if defs[r] < 2 {
 			defs[r]++
@@ -189,6 +200,21 @@ func (s *solver) copiesOf(f *facts.Func) []regCopy {
 			defs[m.Val] = 2
 		}
 	}
+	s.defs[f.ID] = defs
+	return defs
+}
+
+// regCopy says that a leaf holds just what another one does.
+type regCopy struct{ dst, src uint32 }
+
+// copiesOf returns the variables of f that are defined by one copy of one other
+// variable and by nothing else, and so hold the same: copies, derived addresses
+// of the same cell, phis with one operand. Computed once a function.
+func (s *solver) copiesOf(f *facts.Func) []regCopy {
+	if cs, ok := s.copies[f.ID]; ok {
+		return cs
+	}
+	defs := s.defsOf(f)
 	cs := []regCopy{}
 	add := func(d facts.Reg, dl int, r facts.Reg, rl, n int) {
 		if d == f.Ret || d == r || defs[d] != 1 {
@@ -238,229 +264,13 @@ func (s *solver) alias(dst, src uint32) {
 	if d == src {
 		return
 	}
-	if d != dst || s.pts[d] != nil || s.succ[d] != nil || s.fsucc[d] != nil || len(s.usucc[d]) > 0 || len(s.cons[d]) > 0 || s.reach[d] != 0 {
+	if d != dst || s.pts[d] != nil || s.succ[d] != nil || s.fsucc[d] != nil || len(s.usucc[d]) > 0 || len(s.cons[d]) > 0 || s.reach[everything][d] != 0 || s.reach[exported][d] != 0 {
 		s.unites = append(s.unites, [2]uint32{src, d})
 		return
 	}
 	s.rep[dst] = src
 	s.stats.Collapsed++
 }
-
-// conversion tells how register x is converted to d: an unsafe.Pointer to
-// something is a view if it is the address of a variable, made right here, else
-// opaque; to an unsafe.Pointer it is arithmetic.
-func (s *solver) conversion(f *facts.Func, d, x facts.Reg) edgeMode {
-	if s.u.Types[f.Regs[d].Type].Kind == facts.UnsafePointer {
-		return arithmetic
-	}
-	if s.u.Types[f.Regs[x].Type].Kind != facts.UnsafePointer {
-		return views
-	}
-	if def := f.Regs[x].Def; def != 0 {
-		if p := f.Points[def-1]; p.Op == facts.OpCopy {
-			if y := f.Copies[p.Row].Src; s.u.Types[f.Regs[y].Type].Kind.PointerLike() && s.u.Types[f.Regs[y].Type].Kind != facts.UnsafePointer {
-				return views
-			}
-		}
-	}
-	return opaque
-}
-
-// reachable makes node d hold all that register x reaches.
-func (s *solver) reachable(in Inst, f *facts.Func, x facts.Reg, d uint32) {
-	for i := range s.leaves(f, x) {
-		s.copyEdge(s.contentReach(in.Base+f.Regs[x].Node+uint32(i)), d, flows)
-	}
-}
-
-// What printing looks at: a block of variables for each slice of operands.
-//
-//	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
-//	(P2) of all that: what slices, maps and interfaces hold (below), and so on
-//	(P3) what other pointers point to is not read, but given for its methods (also)
-//	(P4) what an unsafe.Pointer reaches is read: a reflect.Value is printed as
-//	     the variable that it denotes
-const (
-	printRead = iota // all that is read
-	printOperand
-	printTop
-	printBelow
-	printAlso
-	printVars
-)
-
-// printed returns the block for the slice of operands in node n.
-func (s *solver) printed(n uint32) uint32 {
-	b, ok := s.prints[n]
-	if !ok {
-		b = s.nodes(variables, printVars)
-		s.prints[n] = b
-		s.on(n, constraint{kind: consPrint, off: b})
-		s.on(b+printOperand, constraint{kind: consPrintOperand, off: b})
-		s.on(b+printTop, constraint{kind: consPrintValue, off: b})
-		s.on(b+printBelow, constraint{kind: consPrintValue, off: b})
-	}
-	return b
-}
-
-// print applies (P1) to (P4) to object o.
-func (s *solver) print(kind consKind, b uint32, o ObjID) {
-	ob := s.objs[o]
-	if kind == consPrintOperand && !s.isBox(&ob) {
-		for i := range ob.N { // a cell that reflection made an operand of
-			s.insert(s.find(b+printTop), ob.Node+i)
-		}
-		return
-	}
-	if r := s.find(b + printRead); s.pts[r] != nil && s.pts[r].Has(ob.Node) {
-		return // has been here, or all that it reaches is read
-	}
-	s.insertAll(s.find(b+printRead), &ob)
-	for _, c := range s.ptrCells(o) {
-		q := ob.Node + c
-		k := s.u.Types[s.u.Layout(ob.Type).Cells[c].Type].Kind
-		switch {
-		case kind == consPrint:
-			s.copyEdge(q, b+printOperand, flows)
-		case k == facts.Slice, k == facts.Map, k == facts.Interface:
-			s.copyEdge(q, b+printBelow, flows)
-		case k == facts.UnsafePointer, k == facts.Opaque:
-			s.copyEdge(s.contentReach(q), b+printRead, flows)
-		case kind == consPrintOperand && k == facts.Pointer:
-			s.copyEdge(q, b+printTop, flows)
-		default:
-			s.copyEdge(q, b+printAlso, flows)
-		}
-	}
-}
-
-// call adds the constraints of Calls[row].
-func (s *solver) call(id InstID, f *facts.Func, row uint32) {
-	in := s.insts[id]
-	c := &f.Calls[row]
-	switch {
-	case c.Static != 0:
-		callee := s.u.Funcs[c.Static]
-		if callee == nil {
-			s.edge(id, s.edgeKind(c, c.Static), row, s.instance(c.Static, 0))
-			return
-		}
-		if callee.Is(facts.FnMethod) && s.cfg.Policy != Insens && !callee.Is(facts.FnInline) {
-			if len(c.Args) > 0 && c.Args[0] != facts.NoReg {
-				n := in.Base + f.Regs[c.Args[0]].Node
-				s.on(n, constraint{kind: consCall, inst: id, row: row, fn: c.Static})
-				s.fallback = append(s.fallback, pendingCall{id, row, n, c.Static})
-				return
-			}
-		}
-		s.link(id, f, row, c.Static, s.calleeCtx(callee, s.callElem(f, row), in.Ctx, noObj), true)
-	case c.Method != 0:
-		if c.Recv != facts.NoReg {
-			s.on(in.Base+f.Regs[c.Recv].Node, constraint{kind: consInvoke, inst: id, row: row})
-		}
-	case c.Fn != facts.NoReg:
-		s.on(in.Base+f.Regs[c.Fn].Node, constraint{kind: consFn, inst: id, row: row})
-	}
-}
-
-func (s *solver) callElem(f *facts.Func, row uint32) element {
-	return element(s.callBase[f.ID] + row)
-}
-
-// unreached instantiates the callees of method calls whose receiver stayed
-// empty (nil, or from code that is not modelled) under the plain rule, and
-// reports whether there were any.
-func (s *solver) unreached() bool {
-	todo := s.fallback
-	s.fallback = nil
-	any := false
-	for _, p := range todo {
-		n := s.find(p.node)
-		if s.pts[n] != nil && !s.pts[n].Empty() {
-			continue
-		}
-		in := s.insts[p.inst]
-		f := s.u.Funcs[in.Fn]
-		callee := s.u.Funcs[p.fn]
-		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), true)
-		any = true
-	}
-	return any || len(s.fallback) > 0
-}
-
-func (s *solver) edgeKind(c *facts.Call, fn facts.FuncID) EdgeKind {
-	if c.Mode == facts.ModeGo {
-		return EdgeGo
-	}
-	return EdgeCall
-}
-
-// edge records a call edge and reports whether it is new.
-func (s *solver) edge(from InstID, kind EdgeKind, row uint32, to InstID) bool {
-	k := edgeKey{from, kind, row, to}
-	if s.edgeSet[k] {
-		return false
-	}
-	s.edgeSet[k] = true
-	s.insts[from].Out = append(s.insts[from].Out, Edge{kind, row, to})
-	return true
-}
-
-// link connects Calls[row] of instance id with fn in ctx: arguments to
-// parameters (the first one too if withRecv), results back.
-func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx CtxID, withRecv bool) InstID {
-	c := &f.Calls[row]
-	to := s.instance(fn, ctx)
-	kind := s.edgeKind(c, fn)
-	if kind == EdgeCall && f.Name == TestRunner && s.cfg.Parallel[s.ctxs.key(s.insts[id].Ctx)] {
-		kind = EdgeGo
-	}
-	if !s.edge(id, kind, row, to) {
-		return to
-	}
-	callee := s.u.Funcs[s.insts[to].Fn]
-	if callee == nil {
-		return to
-	}
-	in, out := s.insts[id], s.insts[to]
-	params := callee.Params
-	args := c.Args
-	if c.Method != 0 && len(params) > 0 {
-		params = params[1:]
-	} else if !withRecv && len(args) > 0 {
-		args, params = args[1:], params[1:]
-	}
-	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
-	for i, a := range args {
-		if a == facts.NoReg || i >= len(params) {
-			continue
-		}
-		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
-		for j := range n {
-			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
-			if inlined && !s.filters(s.decl[x], s.decl[y]) {
-				s.alias(y, x) // its only call
-			} else {
-				s.copyEdge(x, y, flows)
-			}
-		}
-	}
-	if c.Dst != facts.NoReg && callee.Ret != facts.NoReg {
-		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
-		for j := range n {
-			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
-			if inlined && !s.filters(s.decl[x], s.decl[y]) {
-				s.alias(y, x) // its only result
-			} else {
-				s.copyEdge(x, y, flows)
-			}
-		}
-	}
-	return to
-}
-
-// TestRunner is the model function whose one call runs one test.
-const TestRunner = "testing.bfx_tRunner"
 
 // apply runs constraint c of node n for a new element p.
 func (s *solver) apply(n uint32, c constraint, p uint32) {
@@ -511,16 +321,35 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		ctx := s.calleeCtx(s.u.Funcs[c.fn], s.callElem(f, c.row), in.Ctx, o)
 		to := s.link(c.inst, f, c.row, c.fn, ctx, false)
 		s.receive(to, p)
-	case consShallow:
-		if s.isBox(ob) {
-			for i := range ob.N {
-				s.copyEdge(ob.Node+i, c.a, flows)
+	case consVars:
+		s.vars(c, p)
+	case consPointee:
+		s.pointees(c.typ, p, func(p uint32, t facts.TypeID) {
+			for _, q := range s.variable(p, t, false) {
+				s.insert(s.find(c.a), q)
 			}
-			return
-		}
-		s.insertAll(s.find(c.a), ob)
+		})
+	case consStep:
+		s.step(c, p)
+	case consDeref:
+		s.pointees(c.typ, p, func(p uint32, t facts.TypeID) { s.give(c.a, p, t) })
+	case consReachDeref:
+		s.pointees(c.typ, p, func(p uint32, t facts.TypeID) {
+			if n := s.ref(p, t); n != 0 {
+				s.copyEdge(s.exportedReach(n), c.a, flows)
+			}
+		})
+	case consHeld:
+		s.held(c, p)
+	case consMethods:
+		m := s.object(objKey{ObjMethod, p, c.off, 0}, 0, 0)
+		s.insert(s.find(c.a), s.objs[m].Node)
+	case consTypes:
+		s.typesOf(c, p)
 	case consNew:
-		s.makeNew(c, p, o)
+		s.makeNew(c, p)
+	case consFresh:
+		s.makeFresh(c, p)
 	case consHavoc:
 		s.havocCell(c, p, ob)
 	case consGhost:
@@ -528,83 +357,18 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.pointsTo(c.a, s.objs[g].Node)
 	case consAny:
 		s.callAny(c, o)
+	case consAnyMethods:
+		s.callMethods(c, p)
+	case consAnyThis:
+		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:
 		s.print(c.kind, c.off, o)
-	}
-}
-
-// foreignRange returns the bytes that cell off of what a pointer of type t
-// points to takes, if it points to cell p of ob; ok is false if an array makes
-// that unclear.
-func (s *solver) foreignRange(p uint32, ob *Object, t facts.TypeID, off uint32) (from, to int64, ok bool) {
-	elem := s.target(t)
-	base := &s.u.Layout(ob.Type).Cells[p-ob.Node]
-	if elem == 0 || base.Array != 0 || ob.blurred || s.u.Types[elem].Kind == facts.Array {
-		return 0, 0, false
-	}
-	l := s.u.Layout(elem)
-	if int(off) >= len(l.Cells) || l.Cells[off].Array != 0 {
-		return 0, 0, false
-	}
-	c := &l.Cells[off]
-	return base.Off + c.Off, base.Off + c.Off + c.Size, true
-}
-
-// foreignAddr derives the address of a part of an untyped object, through a
-// pointer to cell p of a type that the cell does not have: the cell that starts
-// at that byte. If there is none, the object is blurred: from then on every
-// such access touches all cells.
-func (s *solver) foreignAddr(c constraint, p uint32, o ObjID) {
-	ob := &s.objs[o]
-	from, _, ok := s.foreignRange(p, ob, c.typ, c.off)
-	cells := s.u.Layout(ob.Type).Cells
-	if ok {
-		for i := range cells {
-			if cells[i].Array == 0 && cells[i].Off == from {
-				s.pointsTo(c.a, ob.Node+uint32(i))
-				return
+	case consPrintHandle:
+		if ob.Type != 0 && s.isHandle(ob.Type) {
+			for _, c2 := range s.ptrCells(o) {
+				s.copyEdge(ob.Node+c2, c.off+printOperand, flows)
 			}
 		}
-	}
-	if !ob.blurred {
-		ob.blurred = true
-		for i := range ob.N {
-			s.refit.Add(ob.Node + i)
-		}
-	}
-	for i := range cells {
-		s.pointsTo(c.a, ob.Node+uint32(i))
-	}
-}
-
-// foreignAccess is a load or store through a pointer to cell p of an untyped
-// object, of a type that the cell does not have. It touches the cells whose
-// bytes it overlaps, or all if that is unclear. What is loaded from or stored
-// into a cell that holds pointers is viewed at the other type; what overlaps no
-// such cell goes through a variable of its own.
-func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
-	ob := s.objs[o]
-	from, to, ok := s.foreignRange(p, &ob, c.typ, c.off)
-	plain := false
-	cells := s.u.Layout(ob.Type).Cells
-	for i := range cells {
-		x := &cells[i]
-		if ok && x.Array == 0 && (x.Off >= to || from >= x.Off+x.Size) {
-			continue
-		}
-		switch q := ob.Node + uint32(i); {
-		case !x.Ptr:
-			plain = true
-		case c.kind == consStore:
-			s.copyEdge(c.a, q, views)
-		default:
-			s.copyEdge(q, c.a, views)
-		}
-	}
-	if plain && c.kind == consStore {
-		s.copyEdge(c.a, ob.foreign, flows)
-	} else if plain {
-		s.copyEdge(ob.foreign, c.a, opaque)
 	}
 }
 
@@ -616,7 +380,7 @@ func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
 // hold the same and become one node. For the empty interface the variable holds
 // what c.a does, so that it is c.a.
 func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
-	if ob.Type == 0 || s.isBox(ob) || s.isClosure(ob) {
+	if !s.writable(ob) {
 		return
 	}
 	cell := &s.u.Layout(ob.Type).Cells[p-ob.Node]
@@ -642,253 +406,51 @@ func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
 		s.copyEdge(from, m, flows)
 	}
 	if c.off == 0 {
+		if c.row != 0 && ty.Kind != facts.Interface {
+			s.copyEdge(c.row, p, flows)
+		}
 		s.copyEdge(m, p, flows)
 	} else if s.find(m) != s.find(p) {
 		s.unites = append(s.unites, [2]uint32{m, p})
 	}
 }
 
-// receive puts p into the receiver parameter of an instance.
-func (s *solver) receive(to InstID, p uint32) {
-	out := s.insts[to]
-	callee := s.u.Funcs[out.Fn]
-	if callee == nil || len(callee.Params) == 0 || s.leaves(callee, callee.Params[0]) == 0 {
-		return
-	}
-	s.pointsTo(out.Base+callee.Regs[callee.Params[0]].Node, p)
-}
-
-// assert adds what p gives to x.(T).
+// assert adds what p gives to x.(T): what a box of type T holds; of a reference
+// to a T what the variable holds, and the pointer if T is a pointer to its type.
 func (s *solver) assert(c constraint, p uint32, ob *Object) {
 	t := &s.u.Types[c.typ]
 	if t.Kind == facts.Interface {
 		if s.isBox(ob) && !s.u.Implements(ob.Type, c.typ) {
 			return
 		}
-		s.pointsTo(c.a, p)
+		s.pointsTo(c.a, p) // (F2)
 		return
 	}
-	l := s.u.Layout(c.typ)
-	if s.isBox(ob) {
-		if ob.Type != c.typ {
-			return
-		}
-		for i, cell := range l.Ptrs {
-			s.copyEdge(ob.Node+cell, c.a+uint32(i), flows)
-		}
-		return
-	}
-	// A cell that reflection made an interface of: a pointer to it, or what it
-	// holds.
-	if len(l.Ptrs) == 1 && len(l.Cells) == 1 {
-		s.pointsTo(c.a, p)
-	}
-	shape := s.u.ShapeOf(c.typ)
-	if ob.Type != 0 && (ob.Untyped || s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape)) {
-		for i, cell := range l.Ptrs {
-			if q := p + cell; q < ob.Node+ob.N {
+	load := func(base uint32) {
+		for i, cell := range s.u.Layout(c.typ).Ptrs {
+			if q := base + cell; s.obj[q] == s.obj[base] {
 				s.copyEdge(q, c.a+uint32(i), flows)
 			}
 		}
 	}
-}
-
-// callValue connects a call of a function value with one function object.
-func (s *solver) callValue(c constraint, o ObjID) {
-	in := s.insts[c.inst]
-	f := s.u.Funcs[in.Fn]
-	fn, closure := s.function(o)
-	if fn == 0 {
-		return
-	}
-	callee := s.u.Funcs[fn]
-	if callee != nil && len(callee.Params) != len(f.Calls[c.row].Args) {
-		return // a function of another signature got here by imprecision
-	}
-	recv := noObj
-	if closure {
-		recv = o
-	}
-	var ctx CtxID
-	if callee != nil {
-		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, recv)
-	}
-	to := s.link(c.inst, f, c.row, fn, ctx, true)
-	s.bind(to, o)
-}
-
-// function returns the function that an object is, if it is one, and whether
-// it is a closure.
-func (s *solver) function(o ObjID) (facts.FuncID, bool) {
-	ob := &s.objs[o]
 	switch {
-	case ob.Kind == ObjFunc:
-		return ob.Fn, false
-	case s.isClosure(ob):
-		return s.u.Funcs[ob.Fn].Sites[ob.Site].Fn, true
-	}
-	return 0, false
-}
-
-// bind lets the bindings of closure object o flow into an instance of its function.
-func (s *solver) bind(to InstID, o ObjID) {
-	ob := s.objs[o]
-	if ob.Kind != ObjSite {
-		return
-	}
-	out := s.insts[to]
-	callee := s.u.Funcs[out.Fn]
-	if callee == nil {
-		return
-	}
-	l := s.u.Layout(ob.Type)
-	leaf := uint32(0)
-	var first uint32
-	if len(callee.Free) > 0 {
-		first = callee.Regs[callee.Free[0]].Node
-	}
-	// The free variables were numbered one after another, like the cells.
-	for _, cell := range l.Ptrs {
-		s.copyEdge(ob.Node+cell, out.Base+first+leaf, flows)
-		leaf++
-	}
-}
-
-// invoke connects an interface call with what p gives.
-func (s *solver) invoke(c constraint, p uint32, o ObjID) {
-	f := s.u.Funcs[s.insts[c.inst].Fn]
-	key := f.Calls[c.row].Method
-	ob := &s.objs[o]
-	if !s.isBox(ob) {
-		s.invokeRaw(c, key, p, o)
-		return
-	}
-	fn := s.u.MethodOf(ob.Type, key)
-	if fn == 0 {
-		return
-	}
-	if s.u.Types[ob.Type].Kind == facts.Pointer {
-		k := thisKey{c.inst, c.row, o}
-		if !s.thisSet[k] {
-			s.thisSet[k] = true
-			c.kind, c.fn = consThis, fn
-			s.fallback = append(s.fallback, pendingCall{c.inst, c.row, ob.Node, fn})
-			s.on(ob.Node, c)
+	case s.isBox(ob):
+		if ob.Type == c.typ {
+			load(ob.Node)
 		}
-		return
-	}
-	in := s.insts[c.inst]
-	callee := s.u.Funcs[fn]
-	var ctx CtxID
-	if callee != nil {
-		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
-	}
-	node := ob.Node
-	l := s.u.Layout(ob.Type)
-	to := s.link(c.inst, f, c.row, fn, ctx, false)
-	if callee == nil || len(callee.Params) == 0 {
-		return
-	}
-	out := s.insts[to]
-	for i, cell := range l.Ptrs {
-		s.copyEdge(node+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), flows)
-	}
-}
-
-// invokeRaw connects an interface call with a cell that reflection made an
-// interface value of: the method of every type that starts there, called on a
-// pointer to it.
-func (s *solver) invokeRaw(c constraint, key facts.MethodID, p uint32, o ObjID) {
-	ob := s.objs[o]
-	if ob.Type == 0 || ob.Kind == ObjFunc {
-		return
-	}
-	f := s.u.Funcs[s.insts[c.inst].Fn]
-	for _, t := range s.u.Layout(ob.Type).Cells[p-ob.Node].Types {
-		pt := s.pointerTo(t)
-		if pt == 0 {
-			continue
+	case ob.Kind == ObjRef:
+		if ob.As == c.typ {
+			load(ob.Of)
 		}
-		fn := s.u.MethodOf(pt, key)
-		if fn == 0 || s.u.Funcs[fn] == nil {
-			continue
+		if t.Kind == facts.Pointer && t.Elem == ob.As {
+			s.pointsTo(c.a, ob.Of)
 		}
-		in := s.insts[c.inst]
-		ctx := s.calleeCtx(s.u.Funcs[fn], s.callElem(f, c.row), in.Ctx, o)
-		s.receive(s.link(c.inst, f, c.row, fn, ctx, false), p)
-	}
-}
-
-// callAny connects Anys[row] with one function object.
-func (s *solver) callAny(c constraint, o ObjID) {
-	fn, closure := s.function(o)
-	if fn == 0 || s.u.Funcs[fn] == nil {
-		return
-	}
-	callee := s.u.Funcs[fn]
-	in := s.insts[c.inst]
-	f := s.u.Funcs[in.Fn]
-	a := &f.Anys[c.row]
-	recv := noObj
-	if closure {
-		recv = o
-	}
-	site := element(s.callBase[f.ID] + uint32(len(f.Calls)) + c.row)
-	to := s.instance(fn, s.calleeCtx(callee, site, in.Ctx, recv))
-	kind := EdgeAny
-	if a.Spawn {
-		kind = EdgeAnyGo
-	}
-	if !s.edge(c.inst, kind, c.row, to) {
-		return
-	}
-	s.bind(to, o)
-	out := s.insts[to]
-	callee = s.u.Funcs[out.Fn]
-	x := in.Deep + uint32(2*(len(f.Deeps)+int(c.row))) + 1
-	for _, p := range callee.Params {
-		for i := range s.leaves(callee, p) {
-			s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), flows)
+	default: // a pointer whose type is not known: itself, or what it points to
+		if l := s.u.Layout(c.typ); len(l.Ptrs) == 1 && len(l.Cells) == 1 {
+			s.pointsTo(c.a, p)
 		}
-	}
-	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
-		for i := range s.leaves(callee, callee.Ret) {
-			s.copyEdge(out.Base+callee.Regs[callee.Ret].Node+uint32(i), in.Base+f.Regs[a.Dst].Node, flows)
-		}
-	}
-}
-
-// makeNew gives News[row] an object of the types that p stands for: a box's
-// dynamic type, or the types that start at a cell; for pointers what they
-// point to as well, since a model may be handed a pointer for its element.
-func (s *solver) makeNew(c constraint, p uint32, o ObjID) {
-	ob := &s.objs[o]
-	if ob.Type == 0 {
-		return
-	}
-	ts := s.u.Layout(ob.Type).Cells[p-ob.Node].Types
-	if s.isBox(ob) {
-		ts = []facts.TypeID{ob.Type}
-	}
-	in := s.insts[c.inst]
-	hctx := s.ctxs.heap(in.Ctx, s.cfg.HK)
-	for _, t := range ts {
-		for range 2 {
-			k := objKey{ObjNew, uint32(in.Fn), c.row<<20 | uint32(t), hctx}
-			if _, ok := s.objOf[k]; !ok {
-				if nk := (newKey{c.inst, c.row}); s.news[nk] >= maxNew {
-					k.ctx = 0
-				} else {
-					s.news[nk]++
-				}
-			}
-			n := s.object(k, t, c.inst)
-			s.insert(s.find(c.a), s.objs[n].Node)
-			ty := &s.u.Types[t]
-			if ty.Kind != facts.Pointer && ty.Kind != facts.Slice || ty.Elem == 0 {
-				break
-			}
-			t = ty.Elem
+		if ob.Type != 0 && (ob.Untyped || s.cell(p).HasShape(s.u.ShapeOf(c.typ))) {
+			load(p)
 		}
 	}
 }

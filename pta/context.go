@@ -77,6 +77,14 @@ func (c *contexts) inline(e element, ctx CtxID) CtxID {
 	return c.intern(append([]element{e}, seq...), min(n+1, maxInline))
 }
 
+// site returns the call site that a function's copy was made for, or 0.
+func (c *contexts) site(ctx CtxID) element {
+	if c.inlined[ctx] == 0 || c.full(ctx) {
+		return 0
+	}
+	return c.seqs[ctx][0]
+}
+
 // full reports whether ctx may stand for several call sites of inlined calls.
 func (c *contexts) full(ctx CtxID) bool { return len(c.seqs[ctx]) >= maxInline }
 
@@ -112,18 +120,19 @@ func (s *solver) calleeCtx(fn *facts.Func, site element, ctx CtxID, recv ObjID) 
 			return c // a literal of a model that is copied is copied with it
 		}
 	}
-	if s.cfg.Policy == Insens {
+	pol := &s.policy[fn.ID]
+	if pol.Policy == Insens {
 		return 0
 	}
 	if recv != noObj && (fn.Is(facts.FnMethod) || fn.Is(facts.FnClosure)) {
 		o := &s.objs[recv]
-		return s.ctxs.push(o.elem, o.Ctx, 1+s.cfg.HK+int(s.ctxs.inlined[o.Ctx]))
+		return s.ctxs.push(o.elem, o.Ctx, 1+pol.HK+int(s.ctxs.inlined[o.Ctx]))
 	}
 	if fn.Is(facts.FnWrapper) {
 		return ctx
 	}
-	if s.cfg.Policy == Obj {
+	if pol.Policy == Obj {
 		return 0
 	}
-	return s.ctxs.push(site, ctx, s.cfg.K)
+	return s.ctxs.push(site, ctx, pol.K)
 }

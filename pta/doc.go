@@ -60,8 +60,11 @@
 //	instance  a function in a context
 //	box       the object that an interface value points to: its dynamic type and
 //	          payload. Nobody writes a box after it is made
-//	raw       a cell that is no box, as element of an interface: reflection has
-//	          made an interface of a pointer to it, or of what it holds
+//	reference a cell with the type of the variable that starts there, as an
+//	          element: what reflection gives. In an interface it stands for a
+//	          pointer to the variable, or for what the variable holds
+//	raw       a cell that is no box, as element of an interface: code that is not
+//	          known may have put it there
 //
 // # Filters
 //
@@ -72,8 +75,8 @@
 //	     array's shape is its element's, since slices, pointers to arrays and
 //	     pointers to elements share cells. The first field starts where its
 //	     struct does
-//	(F2) an interface holds boxes whose dynamic type implements it, and raw
-//	     cells at which a type starts that does, itself or through a pointer
+//	(F2) an interface holds boxes whose dynamic type implements it, and
+//	     references and raw cells whose types do, themselves or through a pointer
 //	(F3) a function value holds functions and closures
 //	(F4) an object that was viewed at a foreign type fits where that type and
 //	     its parts do; what filters refused before is offered again
@@ -118,25 +121,32 @@
 //
 // # Reflection and everything that is reachable
 //
-// Models of reflect, encoding/json and the like say that a point reads, writes
-// or yields all that is reachable from x. The variable of an object holds all
-// its cells and what the variables of the objects that its cells point to hold
-// (objectReach), that of a node the same of what the node points to
-// (contentReach). They are made once for all that asks.
+// Models of reflect, encoding/json and the like say what they do in terms of
+// references (docs/models.md lists the words).
 //
-//	(R1) bfReach gives contentReach(x): raw cells and boxes
-//	(R2) a deep write stores, into each pointer-like cell that is reachable,
-//	     whatever is reachable and fits: through one variable a type. For a cell
-//	     p of type t that is reachable itself, p and the variable of t hold the
+//	(R1) a step leads from a value to its fields (the exported and embedded ones,
+//	     where the program may use what comes out), its elements, what it points
+//	     to and what it holds as an interface, each with its static type. What a
+//	     box holds is copied, so that its parts are variables
+//	(R2) all that exported fields lead to is one variable a value, shared by all
+//	     that asks (fillCell); all that is reachable at all, one an object
+//	     (objectReach). Cycles collapse
+//	(R3) what is stored through reflection goes, as far as it fits, into the
+//	     variables that are written: into interfaces the value itself, into others
+//	     what it holds. What decoding stores is fresh: an object of the pointee
+//	     type of each variable that is reached
+//	(R4) code that is not known may store anything that is reachable into
+//	     everything that is reachable: through one variable a type. For a cell p
+//	     of type t that is reachable itself, p and the variable of t hold the
 //	     same, and are made one node; for the empty interface that is the reach
 //	     variable itself. Boxes and bindings are not written
-//	(R3) bfStore(p, x) stores what x reaches into all cells of the objects that
-//	     p directly points to, as far as it fits
-//	(R4) an interface call or assertion on a raw cell: methods of the types that
-//	     start there are called with a pointer to it; for concrete T, a pointer
-//	     to the cell, or what it holds
 //	(R5) printing (P1-P4 in constrain.go) follows pointers from operands only
-//	(N)  bfNew makes objects of all types that its operand may stand for, told
+//	(R6) a reflect.Type keeps types without values, and gives those of parts, of
+//	     parameters and results, step by step. Types of values behind more than
+//	     two unexported fields are not known
+//	(R7) a method that reflection gives may be any exported one of the value, or,
+//	     for MethodByName of a constant, that of the name
+//	(N)  bfNew makes variables of all types that its operand may stand for, told
 //	     apart by context for the first 64 of a row, then shared by all contexts
 //
 // # Unsafe
@@ -153,9 +163,24 @@
 //
 // # Solver
 //
-// Difference propagation over a heap of nodes in topological order of the copy
-// edges; cycles of unfiltered edges collapse from time to time. Sets are sorted
-// arrays up to 16 elements, then sorted chunks of 512 that sets share until one
-// of them changes; cells are numbered apart from variables, so that chunks are
-// dense. Filters work on whole sets. There is no recursion over the program.
+// Difference propagation in two phases: new elements go along copy edges, in
+// topological order of these as last known, until nothing moves; then the loads,
+// stores and calls of all variables that got something are applied, each to all
+// that is new. So elements travel in large sets. Cycles of unfiltered edges
+// collapse when enough edges are new or enough was copied; within one function,
+// variables that are copies of one other are that variable before anything is
+// solved, and loads of the same field through the same variable share what they
+// give. Sets are sorted arrays up to 16 elements, then sorted chunks of 512 that
+// sets share until one of them changes; cells are numbered apart from variables,
+// so that chunks are dense. Filters work on whole sets. There is no recursion
+// over the program.
+//
+// # Budget
+//
+// An analysis with contexts that copies more than Config.Effort, or needs more
+// memory than Config.MemLimit, takes the contexts from the packages that hold
+// most, and starts again with what they cost in mind (in the spirit of
+// Smaragdakis, Kastrinis and Balatsouras: Introspective analysis, PLDI 2014).
+// Result.Coarse names them. Effort is counted in work, not in time, so that the
+// same input gives the same result.
 package pta

@@ -157,14 +157,16 @@ func (c *checker) funcName(f facts.FuncID) string {
 	return n
 }
 
-// targets returns the cells that register v may point to; what is in boxes
-// instead of the boxes.
+// targets returns the cells that register v may point to; what is in boxes and
+// what references refer to instead of them.
 func (c *checker) targets(i pta.InstID, v facts.Reg) *pta.Set {
 	out := new(pta.Set)
 	c.r.PointsTo(i, v, 0).Each(func(p uint32) {
 		o, _ := c.r.Object(p)
 		if k, ok := c.r.SiteKind(o); ok && k == facts.SiteBox {
 			c.r.Content(p).Each(func(q uint32) { out.Add(q) })
+		} else if c.r.Objs[o].Kind == pta.ObjRef {
+			out.Add(c.r.Objs[o].Of)
 		} else {
 			out.Add(p)
 		}
@@ -312,6 +314,13 @@ func projection(r *pta.Result) map[string]bool {
 			return fmt.Sprint("ghost ", name(of), off)
 		case pta.ObjArith:
 			return "in " + name(pta.ObjID(ob.Of))
+		case pta.ObjRef, pta.ObjMethod:
+			of, off := r.Object(ob.Of)
+			return fmt.Sprint(ob.Kind, " ", ob.As, " at ", name(of), off)
+		case pta.ObjUnboxed:
+			return "copy of " + name(pta.ObjID(ob.Of))
+		case pta.ObjType:
+			return fmt.Sprint("type ", ob.Of)
 		}
 		return fmt.Sprint(ob.Kind, ob.Fn, ob.Site, ob.Global)
 	}

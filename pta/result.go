@@ -11,6 +11,7 @@ import (
 type Stats struct {
 	Nodes, Insts, Objects, Edges int
 	Collapsed                    int
+	Effort                       int            // chunks of sets copied: a measure of time that is the same in every run
 	Untyped                      int            // objects viewed at a foreign type
 	Missing                      []facts.FuncID // called, but without facts
 }
@@ -23,6 +24,8 @@ type Result struct {
 	Objs  []Object // by ObjID; element 0 is unused
 	Root  InstID
 	Stats Stats
+	// Coarse are the packages that lost their contexts, costliest first.
+	Coarse []Coarse
 
 	elemFn []facts.FuncID
 	rep    []uint32
@@ -153,4 +156,16 @@ func (r *Result) Site(o ObjID) *facts.Site {
 // MayAlias reports whether two registers may point to a common cell.
 func (r *Result) MayAlias(i InstID, v facts.Reg, j InstID, w facts.Reg) bool {
 	return r.PointsTo(i, v, 0).Meets(r.PointsTo(j, w, 0))
+}
+
+// Pairs returns the number of points-to pairs of the variables of instance i.
+func (r *Result) Pairs(i InstID) int {
+	f, n := r.Func(i), 0
+	if f == nil {
+		return 0
+	}
+	for v := range f.NumNode {
+		n += r.set(r.Insts[i].Base + v).Len()
+	}
+	return n
 }

@@ -2,6 +2,7 @@ package pta
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -166,9 +167,7 @@ func (s *Set) Each(f func(uint32)) {
 
 // Elems appends the elements to buf in ascending order.
 func (s *Set) Elems(buf []uint32) []uint32 {
-	if cap(buf)-len(buf) < int(s.n) {
-		buf = append(make([]uint32, 0, len(buf)+int(s.n)), buf...)
-	}
+	buf = slices.Grow(buf, int(s.n))
 	s.Each(func(x uint32) { buf = append(buf, x) })
 	return buf
 }

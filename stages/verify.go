@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Ctx      string // insens, obj, hybrid
 	K, HK    int    // HK < 0: the policy's default
+	Packages []pta.PackagePolicy
 	Entry    *regexp.Regexp
 	Off      map[string]bool // stages that are switched off
 	Scope    func(pkgPath string) bool
@@ -84,8 +85,9 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 		}
 		out = append(out, r)
 	}
+	var coarse []export.Coarse
 	blank := func(e int) export.Result {
-		r := export.Result{Program: p.Path, Kind: "main"}
+		r := export.Result{Program: p.Path, Kind: "main", Coarse: coarse}
 		if p.Test {
 			r.Kind = "test"
 		}
@@ -110,6 +112,9 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 			return out, nil
 		}
 		return nil, err
+	}
+	for _, c := range res.Coarse {
+		coarse = append(coarse, export.Coarse{Package: c.Pkg, Share: c.Share})
 	}
 	w := stage.NewWorld(res)
 	full := stage.NewView(w, stage.AllEntries)
@@ -162,6 +167,7 @@ type shared struct {
 func solve(ctx context.Context, p *facts.Program, opt *Options) (*pta.Result, time.Duration, error) {
 	start := time.Now()
 	cfg := pta.Config{Policy: pta.Policy(opt.Ctx), K: opt.K, HK: opt.HK, MemLimit: opt.MemLimit,
+		Packages: opt.Packages, Effort: pta.DefaultEffort,
 		Progress: func(nodes, insts int, _ pta.Stats) { opt.Progress("aliasing", insts, 0) }}
 	if cfg.Policy == "" {
 		cfg.Policy = pta.Hybrid
@@ -170,13 +176,29 @@ func solve(ctx context.Context, p *facts.Program, opt *Options) (*pta.Result, ti
 	if err != nil {
 		return nil, 0, err
 	}
-	if par := parallelTests(res); len(par) > 0 {
-		cfg.Parallel = par
+	// The second analysis may have other contexts, if packages lose theirs.
+	for {
+		more := false
+		for c := range parallelTests(res) {
+			if !cfg.Parallel[c] {
+				if cfg.Parallel == nil {
+					cfg.Parallel = map[string]bool{}
+				}
+				cfg.Parallel[c], more = true, true
+			}
+		}
+		if !more {
+			return res, time.Since(start), nil
+		}
+		coarse := res.Coarse
+		for _, c := range coarse {
+			cfg.Packages = append(cfg.Packages, pta.PackagePolicy{Pattern: c.Pkg, Policy: pta.Insens})
+		}
 		if res, err = pta.Analyze(ctx, p, cfg); err != nil {
 			return nil, 0, err
 		}
+		res.Coarse = append(coarse, res.Coarse...)
 	}
-	return res, time.Since(start), nil
 }
 
 // parallelTests returns the contexts of testing's runner in which it runs a

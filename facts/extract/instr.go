@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -212,8 +213,11 @@ func (l *lowering) mem(m facts.Mem) {
 	l.point(facts.OpMem, len(l.f.Mems)-1, flags)
 }
 
-func (l *lowering) deep(x facts.Reg, write bool) {
-	l.f.Deeps = append(l.f.Deeps, facts.Deep{X: x, Write: write})
+func (l *lowering) deep(d facts.Deep) {
+	if d.X == facts.NoReg {
+		return
+	}
+	l.f.Deeps = append(l.f.Deeps, d)
 	l.point(facts.OpDeep, len(l.f.Deeps)-1, 0)
 }
 
@@ -540,8 +544,25 @@ func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 	for _, a := range c.Args {
 		row.Args = append(row.Args, l.reg(a))
 	}
+	row.Name = methodName(c)
 	l.f.Calls = append(l.f.Calls, row)
 	l.point(facts.OpCall, len(l.f.Calls)-1, facts.MayPanic)
+}
+
+// methodName returns the constant name in a call of MethodByName of a
+// reflect.Value or reflect.Type, or "".
+func methodName(c *ssa.CallCommon) string {
+	m := c.Method
+	if fn := c.StaticCallee(); fn != nil {
+		m, _ = fn.Object().(*types.Func)
+	}
+	if m == nil || m.Name() != "MethodByName" || m.Pkg() == nil || m.Pkg().Path() != "reflect" || len(c.Args) == 0 {
+		return ""
+	}
+	if k, ok := c.Args[len(c.Args)-1].(*ssa.Const); ok && k.Value != nil && k.Value.Kind() == constant.String {
+		return constant.StringVal(k.Value)
+	}
+	return ""
 }
 
 // marker returns the name of the model marker that fn is, or "".
@@ -573,6 +594,7 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 			}
 		}
 	}
+	val := func(i int) facts.Reg { return l.reg(c.Args[i]) } // as an interface value
 	flag := func(i int) bool {
 		k, ok := c.Args[i].(*ssa.Const)
 		if !ok {
@@ -581,6 +603,14 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 		}
 		v, _ := constInt(k)
 		return v != 0
+	}
+	reach := func(how facts.Reached) {
+		x := val(0)
+		if how == facts.ReachPrint {
+			x = arg(0)
+		}
+		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: x, How: how})
+		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
 	}
 	sync := func(s facts.Sync) {
 		if s.Obj == facts.NoReg {
@@ -617,40 +647,49 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "bfMaybe":
 		l.result(dst)
 	case "bfReach":
-		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0)})
-		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+		reach(facts.ReachAll)
+	case "bfExported":
+		reach(facts.ReachExported)
 	case "bfPrinted":
-		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0), Print: true})
-		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
-	case "bfPrintRead":
-		if x := arg(0); x != facts.NoReg {
-			l.f.Deeps = append(l.f.Deeps, facts.Deep{X: x, Print: true})
-			l.point(facts.OpDeep, len(l.f.Deeps)-1, 0)
-		}
-	case "bfAddr":
-		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: arg(0)})
-		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+		reach(facts.ReachPrint)
+	case "bfStep":
+		reach(facts.Step)
+	case "bfStepAll":
+		reach(facts.StepAll)
+	case "bfMethods":
+		reach(facts.ReachMethods)
+	case "bfTypes":
+		reach(facts.ReachTypes)
+	case "bfTypeParts":
+		reach(facts.TypeParts)
+	case "bfTypeMethods":
+		reach(facts.TypeMethods)
 	case "bfNew":
 		l.f.News = append(l.f.News, facts.New{Dst: l.reg(dst), X: l.reg(c.Args[0])})
 		l.point(facts.OpNew, len(l.f.News)-1, 0)
 	case "bfStore":
-		if x := arg(0); x != facts.NoReg {
-			l.f.Deeps = append(l.f.Deeps, facts.Deep{X: x, Write: true, Shallow: true, From: arg(1)})
-			l.point(facts.OpDeep, len(l.f.Deeps)-1, 0)
-		}
+		l.deep(facts.Deep{X: val(0), Write: true, How: facts.ReachCells, From: val(1)})
+	case "bfStoreVars":
+		l.deep(facts.Deep{X: val(0), Write: true, How: facts.ReachVars, From: val(1)})
+	case "bfReadVars":
+		l.deep(facts.Deep{X: val(0), How: facts.ReachVars})
+	case "bfRead":
+		l.deep(facts.Deep{X: val(0), How: facts.ReachCells})
 	case "bfDeepRead":
-		if x := arg(0); x != facts.NoReg {
-			l.deep(x, false)
-		}
+		l.deep(facts.Deep{X: val(0)})
 	case "bfDeepWrite":
-		if x := arg(0); x != facts.NoReg {
-			l.deep(x, true)
-		}
+		l.deep(facts.Deep{X: val(0), Write: true})
+	case "bfExportedRead":
+		l.deep(facts.Deep{X: val(0), How: facts.ReachExported})
+	case "bfExportedFill":
+		l.deep(facts.Deep{X: val(0), Write: true, How: facts.ReachExported, Fresh: true})
+	case "bfPrintRead":
+		l.deep(facts.Deep{X: arg(0), How: facts.ReachPrint})
 	case "bfGhost":
 		l.f.Ghosts = append(l.f.Ghosts, facts.Ghost{Dst: l.reg(dst), Base: arg(0)})
 		l.point(facts.OpGhost, len(l.f.Ghosts)-1, 0)
-	case "bfCallFunc":
-		a := facts.CallAny{Fn: arg(0), X: arg(1)}
+	case "bfCallFunc", "bfCallMethods":
+		a := facts.CallAny{Fn: val(0), X: val(1), Methods: name == "bfCallMethods"}
 		if dst != nil {
 			a.Dst = l.reg(dst)
 		}

@@ -171,8 +171,46 @@ func (l *lowering) handsPointers(sig *types.Signature) bool {
 	return l.leaves(sig.Params()) > 0 || l.leaves(sig.Results()) > 0
 }
 
+// flat reports whether the function's parameters and results point to memory
+// without pointers, and to nothing else, as those of assembly that computes on
+// buffers do.
+func (l *lowering) flat() bool {
+	sig := l.fn.Signature
+	ts := append(tupleTypes(sig.Params()), tupleTypes(sig.Results())...)
+	if sig.Recv() != nil {
+		ts = append(ts, sig.Recv().Type())
+	}
+	for _, t := range ts {
+		if l.leaves(t) == 0 {
+			continue
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			if l.leaves(u.Elem()) > 0 {
+				return false
+			}
+		case *types.Slice:
+			if l.leaves(u.Elem()) > 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func tupleTypes(t *types.Tuple) []types.Type {
+	var ts []types.Type
+	for v := range t.Variables() {
+		ts = append(ts, v.Type())
+	}
+	return ts
+}
+
 // opaque gives a function without body its rows: fresh results for an inert
-// one, everything for an unknown one.
+// one; for an unknown one what it may do to what it is handed: to the memory
+// that its parameters' types name if that is flat, else to everything.
 func (l *lowering) opaque() {
 	l.block()
 	if l.f.Is(facts.FnUnknown) {
@@ -189,10 +227,21 @@ func (l *lowering) opaque() {
 				}
 			}
 		}
-		l.assume("no body", "function "+l.f.Name+" has no Go body and no model: it is assumed to read and write everything it was ever handed, and to call every function it is handed in any goroutine")
-		if x != 0 {
-			l.deep(x, false)
-			l.deep(x, true)
+		if l.flat() {
+			l.assume("no body", "function "+l.f.Name+" has no Go body and no model: it is assumed to read and write what its parameters point to, and nothing else")
+			l.deep(facts.Deep{X: x, How: facts.ReachCells})
+			l.deep(facts.Deep{X: x, Write: true, How: facts.ReachCells})
+			for i := range l.leaves(l.fn.Signature.Results()) {
+				if x != 0 {
+					l.copyLeaves(l.f.Ret, i, x, 0, 1, -1, false)
+				}
+			}
+		} else {
+			l.assume("no body", "function "+l.f.Name+" has no Go body and no model: it is assumed to read and write everything it was ever handed, and to call every function it is handed in any goroutine")
+		}
+		if x != 0 && !l.flat() {
+			l.deep(facts.Deep{X: x})
+			l.deep(facts.Deep{X: x, Write: true})
 			dst := l.newReg(nil, emptyInterface)
 			l.f.Anys = append(l.f.Anys, facts.CallAny{Fn: x, X: x, Dst: dst, Spawn: true})
 			l.point(facts.OpAny, len(l.f.Anys)-1, facts.MayPanic)

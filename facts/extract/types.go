@@ -214,6 +214,11 @@ func (b *builder) typ(t types.Type) facts.TypeID {
 		row.Obj = b.mapObj(u)
 	case *types.Signature:
 		row.Kind, row.Size = facts.FuncKind, 8
+		for _, tuple := range [...]*types.Tuple{u.Params(), u.Results()} {
+			for v := range tuple.Variables() {
+				row.Fields = append(row.Fields, facts.Field{Name: v.Name(), Type: b.typ(v.Type())})
+			}
+		}
 	case *types.Interface:
 		row.Kind, row.Size = facts.Interface, 16
 		for i := range u.NumMethods() {
@@ -223,7 +228,7 @@ func (b *builder) typ(t types.Type) facts.TypeID {
 		row.Kind, row.Size = facts.Struct, b.size(t)
 		row.Fields = b.fields(u)
 	case *types.Tuple:
-		row.Kind = facts.Struct
+		row.Kind, row.Builtin = facts.Struct, true
 		for i := range u.Len() {
 			row.Fields = append(row.Fields, facts.Field{Name: strconv.Itoa(i), Type: b.typ(u.At(i).Type())})
 		}
@@ -250,7 +255,7 @@ func (b *builder) fields(u *types.Struct) []facts.Field {
 	offs := b.cfg.Sizes.Offsetsof(vars)
 	fs := make([]facts.Field, len(vars))
 	for i, v := range vars {
-		fs[i] = facts.Field{Name: v.Name(), Type: b.typ(v.Type()), Off: offs[i]}
+		fs[i] = facts.Field{Name: v.Name(), Type: b.typ(v.Type()), Off: offs[i], Embedded: v.Embedded()}
 	}
 	return fs
 }
@@ -273,7 +278,7 @@ func (b *builder) synthetic(name string, fields ...facts.Field) facts.TypeID {
 		fields[i].Off = off
 		off += 64 // run-time layout of these objects is no business of the program
 	}
-	b.rec.Types[id] = facts.Type{Name: name, Kind: facts.Struct, Shape: name, Fields: fields, Size: off}
+	b.rec.Types[id] = facts.Type{Name: name, Kind: facts.Struct, Shape: name, Fields: fields, Size: off, Builtin: true}
 	return id
 }
 

@@ -22,7 +22,6 @@ import (
 func bfMaybe() bool
 func bfPrinted(a any) any
 func bfPrintRead(a any)
-func bfDeepWrite(x any)
 func bfStore(p, x any)
 
 // bfx_methods calls what handleMethods may call. A panic of the method is
@@ -179,7 +178,6 @@ func bfx_scan(r io.Reader, a []any) (n int, err error) {
 		if v, ok := x.(Scanner); ok {
 			err = v.Scan(s, 'v')
 		}
-		bfDeepWrite(x)
 		bfStore(x, make([]byte, 1))
 		n++
 	}

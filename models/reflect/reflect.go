@@ -1,20 +1,23 @@
 //go:build bfmodel
 
-// A Value is a handle on a graph of memory: its root, the value that ValueOf
-// was handed, and a value of that graph, which Interface gives back. What is
-// derived from a Value (Elem, Field, Index, MapIndex, Convert ...) has the
-// same root and any value reachable from it; so types, indices and names need
-// not be known. Getters read all that is reachable from the root, setters
-// write it, and what Set and its like are handed is stored wherever below the
-// root its type fits. Each is a superset of what the real function does to the
-// one variable that the Value denotes.
+// A Value is a handle on variables and values, without their names. What is
+// derived from it (Elem, Field, Index, MapIndex, Convert ...) may be whatever
+// exported and embedded fields lead to from there: that is what Interface
+// gives, Set and its like write, and Call calls. It may as well be what an
+// unexported field led to, which can only be read: for that, a derived Value
+// keeps what it was derived from. Getters read the variables that a Value
+// stands for, those of maps, slices and channels also what these hold, and all
+// that is reachable from what it was derived from; setters write them, and let
+// what they are handed be stored wherever its type fits.
 //
 // The handle is kept in the field ptr and is the Value's own: moving it is no
 // access. Types are tables that never change, or that the package makes once
-// and synchronises; a Type only keeps the value it was asked of, as a hint for
-// New and its like.
+// and synchronises; a Type keeps the types of what it was asked of, parts
+// included, for New and its like.
 //
-// What cannot be known is recorded: calls by Method, MakeFunc and raw pointers.
+// A method that Method or MethodByName gives may be any exported method of what
+// the Value stands for. What cannot be known is recorded: calls, MakeFunc, raw
+// pointers.
 //
 //bf:inline
 //bf:default inert types are tables that nobody writes, and the caches of made types are synchronised inside
@@ -26,26 +29,48 @@ import (
 )
 
 func bfMaybe() bool
-func bfReach(x any) any
-func bfAddr(x any) any
+func bfStep(x any) any
+func bfStepAll(x any) any
+func bfTypes(x any) any
+func bfMethods(x any) any
+func bfTypeParts(t any) any
+func bfTypeMethods(t any) any
 func bfNew(t any) any
+func bfReadVars(x any)
+func bfStoreVars(p, x any)
 func bfStore(p, x any)
 func bfDeepRead(x any)
-func bfDeepWrite(x any)
 func bfGhost(p any) *any
 func bfCallFunc(f, x any) any
+func bfCallMethods(recv, x any) any
 func bfUnknown(reason string)
 
 // bfx_handle is what ptr points to.
 type bfx_handle struct {
-	root any
-	val  any
+	val  any // usable
+	root any // what it was derived from, by fields that may be unexported
+	recv any // receivers, for a method
 }
 
 //bf:inline
 //bf:silent
-func bfx_value(root, val any) Value {
-	return Value{ptr: unsafe.Pointer(&bfx_handle{root, val}), flag: flag(bfx_int())}
+func bfx_handleOf(val, root, recv any) Value {
+	return Value{ptr: unsafe.Pointer(&bfx_handle{val, root, recv}), flag: flag(bfx_int())}
+}
+
+//bf:inline
+//bf:silent
+func bfx_value(val any) Value {
+	return Value{ptr: unsafe.Pointer(&bfx_handle{val: val}), flag: flag(bfx_int())}
+}
+
+//bf:inline
+//bf:silent
+func (v Value) bfx_val() any {
+	if v.ptr == nil {
+		return nil
+	}
+	return (*bfx_handle)(v.ptr).val
 }
 
 //bf:inline
@@ -59,34 +84,48 @@ func (v Value) bfx_root() any {
 
 //bf:inline
 //bf:silent
-func (v Value) bfx_val() any {
+func (v Value) bfx_recv() any {
 	if v.ptr == nil {
 		return nil
 	}
-	return (*bfx_handle)(v.ptr).val
+	return (*bfx_handle)(v.ptr).recv
 }
 
-// bfx_derive is any value below v's root.
+// bfx_derive is what v leads to.
 func (v Value) bfx_derive() Value {
-	root := v.bfx_root()
-	return bfx_value(root, bfReach(root))
+	val := v.bfx_val()
+	root := val
+	if bfMaybe() {
+		root = v.bfx_root()
+	}
+	next := bfStep(val)
+	if bfMaybe() {
+		next = val // where values go round, all of them are one
+	}
+	return bfx_handleOf(next, root, nil)
 }
 
-func (v Value) bfx_read() { bfDeepRead(v.bfx_root()) }
-
-func (v Value) bfx_write() { bfDeepWrite(v.bfx_root()) }
-
-// bfx_set stores x somewhere below v's root.
-func (v Value) bfx_set(x any) {
-	v.bfx_write()
-	bfStore(bfReach(v.bfx_root()), x)
+// bfx_read reads the variables themselves, bfx_look what they point to as well.
+func (v Value) bfx_read() {
+	bfReadVars(v.bfx_val())
+	bfDeepRead(v.bfx_root())
 }
+
+func (v Value) bfx_look() {
+	v.bfx_read()
+	bfReadVars(bfStepAll(v.bfx_val()))
+}
+
+// bfx_set stores x in the variables, bfx_put in what they point to.
+func (v Value) bfx_set(x any) { bfStoreVars(v.bfx_val(), x) }
+
+func (v Value) bfx_put(x any) { bfStoreVars(bfStep(v.bfx_val()), x) }
 
 //bf:inline
 //bf:silent
-func bfx_type(x any) *rtype {
+func bfx_type(types any) *rtype {
 	t := new(rtype)
-	*bfGhost(t) = x
+	*bfGhost(t) = types
 	return t
 }
 
@@ -99,10 +138,7 @@ func bfx_like(t Type) any {
 	return nil
 }
 
-func bfx_fresh(t Type) Value {
-	x := bfNew(bfx_like(t))
-	return bfx_value(x, x)
-}
+func bfx_fresh(t Type) Value { return bfx_value(bfNew(bfx_like(t))) }
 
 func bfx_int() int {
 	if bfMaybe() {
@@ -122,17 +158,17 @@ func bf_ValueOf(i any) Value {
 	if i == nil {
 		return Value{}
 	}
-	return bfx_value(i, i)
+	return bfx_value(i)
 }
 
 func bf_TypeOf(i any) Type {
 	if i == nil {
 		return nil
 	}
-	return bfx_type(i)
+	return bfx_type(bfTypes(i))
 }
 
-func bf_TypeFor[T any]() Type { return bfx_type(new(T)) }
+func bf_TypeFor[T any]() Type { return bfx_type(bfTypeParts(bfTypes(new(T)))) }
 
 func bf_TypeAssert[T any](v Value) (T, bool) {
 	x, ok := v.Interface().(T)
@@ -141,19 +177,32 @@ func bf_TypeAssert[T any](v Value) (T, bool) {
 
 // Interface copies the variable out, which reads it.
 func (v Value) bf_Interface() (i any) {
-	v.bfx_read()
+	bfReadVars(v.bfx_val())
 	return v.bfx_val()
 }
 
 func bf_valueInterface(v Value, safe bool) any { return v.Interface() }
 
-func (v Value) bf_Type() Type { return bfx_type(v.bfx_val()) }
+func (v Value) bf_Type() Type {
+	if bfMaybe() {
+		return bfx_type(bfx_parts(bfTypes(v.bfx_root())))
+	}
+	return bfx_type(bfTypes(v.bfx_val()))
+}
 
-func (v Value) bf_typeSlow() Type { return bfx_type(v.bfx_val()) }
+// bfx_parts is the types of parts and of their parts: those of values behind
+// more unexported fields than that are not known.
+func bfx_parts(t any) any {
+	if bfMaybe() {
+		return bfTypeParts(t)
+	}
+	return bfTypeParts(bfTypeParts(t))
+}
+
+func (v Value) bf_typeSlow() Type { return v.Type() }
 
 func (v Value) bf_Addr() Value {
-	root := v.bfx_root()
-	return bfx_value(root, bfAddr(root))
+	return v // a variable stands for a pointer to it too
 }
 
 func (v Value) bf_Elem() Value {
@@ -195,12 +244,12 @@ func (v Value) bf_Slice3(i, j, k int) Value {
 }
 
 func (v Value) bf_Convert(t Type) Value {
-	v.bfx_read()
+	v.bfx_look()
 	return v.bfx_derive()
 }
 
 func (v Value) bf_MapIndex(key Value) Value {
-	v.bfx_read()
+	v.bfx_look()
 	key.bfx_read()
 	return v.bfx_derive()
 }
@@ -220,19 +269,17 @@ func (v Value) bf_FieldByIndexErr(index []int) (Value, error) {
 	return v.FieldByIndex(index), nil
 }
 
-// A method value is called with its receiver, and which method is not known.
+// A method value keeps its receiver; which method it is is not known.
 
 func (v Value) bf_Method(i int) Value {
-	bfUnknown("reflect.Value.Method: which method it gives is not known")
-	return v.bfx_derive()
+	return bfx_handleOf(nil, nil, bfMethods(v.bfx_val()))
 }
 
 func (v Value) bf_MethodByName(name string) Value {
-	bfUnknown("reflect.Value.MethodByName: which method it gives is not known")
-	return v.bfx_derive()
+	return bfx_handleOf(nil, nil, bfMethods(v.bfx_val()))
 }
 
-// Call calls any function below the root with what the arguments hold.
+// Call calls any function that v stands for, or any method of its receivers.
 
 func (v Value) bf_Call(in []Value) []Value {
 	bfUnknown("reflect.Value.Call: any function that its value holds may be called")
@@ -241,8 +288,7 @@ func (v Value) bf_Call(in []Value) []Value {
 		x.bfx_read()
 		args = append(args, x.bfx_val())
 	}
-	r := bfCallFunc(bfReach(v.bfx_root()), args)
-	return []Value{bfx_value(r, r)}
+	return v.bfx_call(args)
 }
 
 func (v Value) bf_CallSlice(in []Value) []Value {
@@ -252,8 +298,15 @@ func (v Value) bf_CallSlice(in []Value) []Value {
 		x.bfx_read()
 		args = append(args, x.bfx_val())
 	}
-	r := bfCallFunc(bfReach(v.bfx_root()), args)
-	return []Value{bfx_value(r, r)}
+	return v.bfx_call(args)
+}
+
+func (v Value) bfx_call(args []any) []Value {
+	r := bfCallFunc(bfStep(v.bfx_val()), args)
+	if bfMaybe() {
+		r = bfCallMethods(v.bfx_recv(), args)
+	}
+	return []Value{bfx_value(r)}
 }
 
 func (v Value) bf_Bool() bool {
@@ -282,12 +335,12 @@ func (v Value) bf_Uint() uint64 {
 }
 
 func (v Value) bf_Len() int {
-	v.bfx_read()
+	v.bfx_look()
 	return bfx_int()
 }
 
 func (v Value) bf_Cap() int {
-	v.bfx_read()
+	v.bfx_look()
 	return bfx_int()
 }
 
@@ -297,12 +350,12 @@ func (v Value) bf_IsNil() bool {
 }
 
 func (v Value) bf_IsZero() bool {
-	v.bfx_read()
+	v.bfx_look()
 	return bfMaybe()
 }
 
 func (v Value) bf_Comparable() bool {
-	v.bfx_read()
+	v.bfx_look()
 	return bfMaybe()
 }
 
@@ -322,8 +375,8 @@ func (v Value) bf_InterfaceData() [2]uintptr {
 }
 
 func (v Value) bf_Equal(u Value) bool {
-	v.bfx_read()
-	u.bfx_read()
+	v.bfx_look()
+	u.bfx_look()
 	return bfMaybe()
 }
 
@@ -333,7 +386,10 @@ func (v Value) bf_Equal(u Value) bool {
 
 func (v Value) bf_Bytes() []byte {
 	v.bfx_read()
-	if b, ok := bfReach(v.bfx_root()).([]byte); ok {
+	if b, ok := bfStep(v.bfx_val()).([]byte); ok {
+		return b
+	}
+	if b, ok := v.bfx_val().([]byte); ok {
 		return b
 	}
 	return make([]byte, 1)
@@ -355,29 +411,31 @@ func (v Value) bf_UnsafeAddr() uintptr {
 }
 
 func (v Value) bf_Recv() (x Value, ok bool) {
-	v.bfx_read()
+	v.bfx_look()
 	return v.bfx_derive(), bfMaybe()
 }
 
 func (v Value) bf_TryRecv() (x Value, ok bool) {
-	v.bfx_read()
+	v.bfx_look()
 	return v.bfx_derive(), bfMaybe()
 }
 
 // A send stores into the channel's buffer, which bfStore takes for a send.
 
 func (v Value) bf_Send(x Value) {
-	v.bfx_set(x.bfx_val())
+	x.bfx_read()
+	v.bfx_put(x.bfx_val())
 }
 
 func (v Value) bf_TrySend(x Value) bool {
-	v.bfx_set(x.bfx_val())
+	x.bfx_read()
+	v.bfx_put(x.bfx_val())
 	return bfMaybe()
 }
 
 // Close is an access to the channel like the others: the stages take any access
 // of this package to a channel for a send, a receive and a close.
-func (v Value) bf_Close() { v.bfx_write() }
+func (v Value) bf_Close() { v.bfx_put(nil) }
 
 func (v Value) bf_Set(x Value) {
 	x.bfx_read()
@@ -385,66 +443,68 @@ func (v Value) bf_Set(x Value) {
 }
 
 func (v Value) bf_SetBool(x bool) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetComplex(x complex128) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetFloat(x float64) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetInt(x int64) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetLen(n int) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetCap(n int) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetUint(x uint64) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetString(x string) {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_SetZero() {
-	v.bfx_write()
+	v.bfx_set(nil)
 }
 
 func (v Value) bf_Grow(n int) {
-	v.bfx_write()
+	v.bfx_look()
+	n2 := bfNew(bfTypes(v.bfx_val()))
+	bfStoreVars(n2, bfStep(v.bfx_val()))
+	v.bfx_set(n2)
 }
 
 func (v Value) bf_Clear() {
-	v.bfx_write()
+	v.bfx_read()
+	v.bfx_put(nil)
 }
 
 func (v Value) bf_SetBytes(x []byte) {
-	v.bfx_write()
 	v.bfx_set(x)
 }
 
 func (v Value) bf_SetPointer(x unsafe.Pointer) {
 	bfUnknown("reflect.Value.SetPointer stores a raw pointer")
-	v.bfx_write()
 	v.bfx_set(x)
 }
 
 func (v Value) bf_SetMapIndex(key, elem Value) {
 	key.bfx_read()
 	elem.bfx_read()
-	v.bfx_set(key.bfx_val())
-	v.bfx_set(elem.bfx_val())
-	v.bfx_write()
+	v.bfx_read()
+	v.bfx_put(key.bfx_val())
+	v.bfx_put(elem.bfx_val())
 }
 
 func (v Value) bf_SetIterKey(iter *MapIter) {
@@ -456,7 +516,7 @@ func (v Value) bf_SetIterValue(iter *MapIter) {
 }
 
 func (v Value) bf_MapKeys() []Value {
-	v.bfx_read()
+	v.bfx_look()
 	var keys []Value
 	for bfMaybe() {
 		keys = append(keys, v.bfx_derive())
@@ -469,17 +529,17 @@ func (v Value) bf_MapRange() *MapIter {
 }
 
 func (iter *MapIter) bf_Key() Value {
-	iter.m.bfx_read()
+	iter.m.bfx_look()
 	return iter.m.bfx_derive()
 }
 
 func (iter *MapIter) bf_Value() Value {
-	iter.m.bfx_read()
+	iter.m.bfx_look()
 	return iter.m.bfx_derive()
 }
 
 func (iter *MapIter) bf_Next() bool {
-	iter.m.bfx_read()
+	iter.m.bfx_look()
 	iter.m.flag = flag(bfx_int())
 	return bfMaybe()
 }
@@ -490,7 +550,7 @@ func (iter *MapIter) bf_Reset(v Value) {
 
 func (v Value) bf_Seq() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		v.bfx_read()
+		v.bfx_look()
 		for bfMaybe() {
 			if !yield(v.bfx_derive()) {
 				return
@@ -501,7 +561,7 @@ func (v Value) bf_Seq() iter.Seq[Value] {
 
 func (v Value) bf_Seq2() iter.Seq2[Value, Value] {
 	return func(yield func(Value, Value) bool) {
-		v.bfx_read()
+		v.bfx_look()
 		for bfMaybe() {
 			if !yield(v.bfx_derive(), v.bfx_derive()) {
 				return
@@ -533,31 +593,28 @@ func (v Value) bf_Methods() iter.Seq2[Method, Value] {
 // Functions that make values or move them.
 
 func bf_Append(s Value, x ...Value) Value {
-	s.bfx_read()
+	s.bfx_look()
+	n := bfNew(bfTypes(s.bfx_val()))
+	bfStoreVars(n, bfStep(s.bfx_val()))
 	for _, e := range x {
 		e.bfx_read()
-		bfStore(s.bfx_val(), nil)
-		bfStore(s.bfx_val(), e.bfx_val())
+		s.bfx_put(e.bfx_val())
+		bfStoreVars(n, e.bfx_val())
 	}
-	n := bfNew(s.bfx_val())
-	for _, e := range x {
-		bfStore(n, e.bfx_val())
-	}
-	bfStore(n, bfReach(s.bfx_root()))
 	if bfMaybe() {
-		return bfx_value(n, n)
+		return bfx_value(n)
 	}
-	return s.bfx_derive()
+	return s
 }
 
 func bf_AppendSlice(s, t Value) Value {
-	t.bfx_read()
-	return Append(s, bfx_value(t.bfx_root(), bfReach(t.bfx_root())))
+	t.bfx_look()
+	return Append(s, bfx_value(bfStep(t.bfx_val())))
 }
 
 func bf_Copy(dst, src Value) int {
-	src.bfx_read()
-	dst.bfx_set(bfReach(src.bfx_root()))
+	src.bfx_look()
+	dst.bfx_put(bfStep(src.bfx_val()))
 	return bfx_int()
 }
 
@@ -612,12 +669,12 @@ func bf_New(typ Type) Value {
 
 func bf_NewAt(typ Type, p unsafe.Pointer) Value {
 	bfUnknown("reflect.NewAt makes a pointer of a type not known here")
-	return bfx_value(p, p)
+	return bfx_value(bfStepAll(p))
 }
 
 func bf_SliceAt(typ Type, p unsafe.Pointer, n int) Value {
 	bfUnknown("reflect.SliceAt makes a slice of a type not known here")
-	return bfx_value(p, p)
+	return bfx_value(bfStepAll(p))
 }
 
 func bf_MakeFunc(typ Type, fn func(args []Value) (results []Value)) Value {
@@ -693,24 +750,26 @@ func bf_StructOf(fields []StructField) Type {
 	return bfx_type(nil)
 }
 
+func (t *rtype) bfx_part() *rtype { return bfx_type(bfTypeParts(bfx_like(t))) }
+
 func (t *rtype) bf_Elem() Type {
-	return t
+	return t.bfx_part()
 }
 
 func (t *rtype) bf_Key() Type {
-	return t
+	return t.bfx_part()
 }
 
 func (t *rtype) bf_In(i int) Type {
-	return t
+	return t.bfx_part()
 }
 
 func (t *rtype) bf_Out(i int) Type {
-	return t
+	return t.bfx_part()
 }
 
 func (t *rtype) bf_Field(i int) StructField {
-	return StructField{Name: bfx_text(), PkgPath: bfx_text(), Type: t, Tag: StructTag(bfx_text()), Index: []int{bfx_int()}, Anonymous: bfMaybe()}
+	return StructField{Name: bfx_text(), PkgPath: bfx_text(), Type: t.bfx_part(), Tag: StructTag(bfx_text()), Index: []int{bfx_int()}, Anonymous: bfMaybe()}
 }
 
 func (t *rtype) bf_FieldByIndex(index []int) StructField {
@@ -732,11 +791,11 @@ func (t *rtype) bf_FieldByNameFunc(match func(string) bool) (StructField, bool) 
 }
 
 func (t *rtype) bf_Method(i int) (m Method) {
-	return Method{Name: bfx_text(), PkgPath: bfx_text(), Type: t, Func: ValueOf(bfx_like(t)), Index: bfx_int()}
+	return Method{Name: bfx_text(), PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_handleOf(nil, nil, bfx_like(t)), Index: bfx_int()}
 }
 
 func (t *rtype) bf_MethodByName(name string) (m Method, ok bool) {
-	return t.Method(0), bfMaybe()
+	return Method{Name: name, PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_handleOf(nil, nil, bfMethods(bfx_like(t))), Index: bfx_int()}, bfMaybe()
 }
 
 func (t *rtype) bf_Fields() iter.Seq[StructField] {
@@ -762,7 +821,7 @@ func (t *rtype) bf_Methods() iter.Seq[Method] {
 func (t *rtype) bf_Ins() iter.Seq[Type] {
 	return func(yield func(Type) bool) {
 		for bfMaybe() {
-			if !yield(t) {
+			if !yield(t.bfx_part()) {
 				return
 			}
 		}
@@ -772,7 +831,7 @@ func (t *rtype) bf_Ins() iter.Seq[Type] {
 func (t *rtype) bf_Outs() iter.Seq[Type] {
 	return func(yield func(Type) bool) {
 		for bfMaybe() {
-			if !yield(t) {
+			if !yield(t.bfx_part()) {
 				return
 			}
 		}

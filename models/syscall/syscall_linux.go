@@ -16,7 +16,7 @@ import (
 
 func bfMaybe() bool
 func bfDeepRead(x any)
-func bfDeepWrite(x any)
+func bfStore(p, x any)
 func bfUnknown(reason string)
 
 //bf:inline
@@ -52,7 +52,7 @@ func bfx_err() error {
 //bf:inline
 func bf_pipe2(p *[2]_C_int, flags int) (err error) {
 	if p != nil {
-		bfDeepWrite(p)
+		bfStore(p, nil)
 	}
 	return bfx_err()
 }
@@ -78,10 +78,10 @@ func bf_Getcwd(buf []byte) (n int, err error) {
 //bf:inline
 func bf_wait4(pid int, wstatus *_C_int, options int, rusage *Rusage) (wpid int, err error) {
 	if wstatus != nil {
-		bfDeepWrite(wstatus)
+		bfStore(wstatus, nil)
 	}
 	if rusage != nil {
-		bfDeepWrite(rusage)
+		bfStore(rusage, nil)
 	}
 	return bfx_int(), bfx_err()
 }
@@ -101,7 +101,7 @@ func bf_mount(source string, target string, fstype string, flags uintptr, data *
 //bf:inline
 func bf_Adjtimex(buf *Timex) (state int, err error) {
 	if buf != nil {
-		bfDeepWrite(buf)
+		bfStore(buf, nil)
 	}
 	return bfx_int(), bfx_err()
 }
@@ -121,7 +121,7 @@ func bf_Getdents(fd int, buf []byte) (n int, err error) {
 //bf:inline
 func bf_Getrusage(who int, rusage *Rusage) (err error) {
 	if rusage != nil {
-		bfDeepWrite(rusage)
+		bfStore(rusage, nil)
 	}
 	return bfx_err()
 }
@@ -148,7 +148,7 @@ func bf_Listxattr(path string, dest []byte) (sz int, err error) {
 func bf_Nanosleep(time *Timespec, leftover *Timespec) (err error) {
 	bfDeepRead(time)
 	if leftover != nil {
-		bfDeepWrite(leftover)
+		bfStore(leftover, nil)
 	}
 	return bfx_err()
 }
@@ -157,7 +157,7 @@ func bf_Nanosleep(time *Timespec, leftover *Timespec) (err error) {
 func bf_prlimit1(pid int, resource int, newlimit *Rlimit, old *Rlimit) (err error) {
 	bfDeepRead(newlimit)
 	if old != nil {
-		bfDeepWrite(old)
+		bfStore(old, nil)
 	}
 	return bfx_err()
 }
@@ -195,7 +195,7 @@ func bf_Setxattr(path string, attr string, data []byte, flags int) (err error) {
 //bf:inline
 func bf_Sysinfo(info *Sysinfo_t) (err error) {
 	if info != nil {
-		bfDeepWrite(info)
+		bfStore(info, nil)
 	}
 	return bfx_err()
 }
@@ -203,7 +203,7 @@ func bf_Sysinfo(info *Sysinfo_t) (err error) {
 //bf:inline
 func bf_Times(tms *Tms) (ticks uintptr, err error) {
 	if tms != nil {
-		bfDeepWrite(tms)
+		bfStore(tms, nil)
 	}
 	return uintptr(bfx_int()), bfx_err()
 }
@@ -211,7 +211,7 @@ func bf_Times(tms *Tms) (ticks uintptr, err error) {
 //bf:inline
 func bf_Uname(buf *Utsname) (err error) {
 	if buf != nil {
-		bfDeepWrite(buf)
+		bfStore(buf, nil)
 	}
 	return bfx_err()
 }
@@ -249,7 +249,7 @@ func bf_Munlock(b []byte) (err error) {
 //bf:inline
 func bf_Fstat(fd int, stat *Stat_t) (err error) {
 	if stat != nil {
-		bfDeepWrite(stat)
+		bfStore(stat, nil)
 	}
 	return bfx_err()
 }
@@ -257,7 +257,7 @@ func bf_Fstat(fd int, stat *Stat_t) (err error) {
 //bf:inline
 func bf_Fstatfs(fd int, buf *Statfs_t) (err error) {
 	if buf != nil {
-		bfDeepWrite(buf)
+		bfStore(buf, nil)
 	}
 	return bfx_err()
 }
@@ -277,7 +277,7 @@ func bf_pwrite(fd int, p []byte, offset int64) (n int, err error) {
 //bf:inline
 func bf_sendfile(outfd int, infd int, offset *int64, count int) (written int, err error) {
 	if offset != nil {
-		bfDeepWrite(offset)
+		bfStore(offset, nil)
 	}
 	return bfx_int(), bfx_err()
 }
@@ -285,10 +285,10 @@ func bf_sendfile(outfd int, infd int, offset *int64, count int) (written int, er
 //bf:inline
 func bf_Splice(rfd int, roff *int64, wfd int, woff *int64, len int, flags int) (n int64, err error) {
 	if roff != nil {
-		bfDeepWrite(roff)
+		bfStore(roff, nil)
 	}
 	if woff != nil {
-		bfDeepWrite(woff)
+		bfStore(woff, nil)
 	}
 	return int64(bfx_int()), bfx_err()
 }
@@ -296,7 +296,7 @@ func bf_Splice(rfd int, roff *int64, wfd int, woff *int64, len int, flags int) (
 //bf:inline
 func bf_Statfs(path string, buf *Statfs_t) (err error) {
 	if buf != nil {
-		bfDeepWrite(buf)
+		bfStore(buf, nil)
 	}
 	return bfx_err()
 }
@@ -304,10 +304,10 @@ func bf_Statfs(path string, buf *Statfs_t) (err error) {
 //bf:inline
 func bf_accept4(s int, rsa *RawSockaddrAny, addrlen *_Socklen, flags int) (fd int, err error) {
 	if rsa != nil {
-		bfDeepWrite(rsa)
+		bfStore(rsa, nil)
 	}
 	if addrlen != nil {
-		bfDeepWrite(addrlen)
+		bfStore(addrlen, nil)
 	}
 	return bfx_int(), bfx_err()
 }
@@ -327,7 +327,7 @@ func bf_connect(s int, addr unsafe.Pointer, addrlen _Socklen) (err error) {
 //bf:inline
 func bf_fstatat(fd int, path string, stat *Stat_t, flags int) (err error) {
 	if stat != nil {
-		bfDeepWrite(stat)
+		bfStore(stat, nil)
 	}
 	return bfx_err()
 }
@@ -335,9 +335,9 @@ func bf_fstatat(fd int, path string, stat *Stat_t, flags int) (err error) {
 //bf:inline
 func bf_getsockopt(s int, level int, name int, val unsafe.Pointer, vallen *_Socklen) (err error) {
 	if vallen != nil {
-		bfDeepWrite(vallen)
+		bfStore(vallen, nil)
 	}
-	bfDeepWrite(val)
+	bfStore(val, nil)
 	return bfx_err()
 }
 
@@ -350,7 +350,7 @@ func bf_setsockopt(s int, level int, name int, val unsafe.Pointer, vallen uintpt
 //bf:inline
 func bf_socketpair(domain int, typ int, proto int, fd *[2]int32) (err error) {
 	if fd != nil {
-		bfDeepWrite(fd)
+		bfStore(fd, nil)
 	}
 	return bfx_err()
 }
@@ -358,10 +358,10 @@ func bf_socketpair(domain int, typ int, proto int, fd *[2]int32) (err error) {
 //bf:inline
 func bf_getpeername(fd int, rsa *RawSockaddrAny, addrlen *_Socklen) (err error) {
 	if rsa != nil {
-		bfDeepWrite(rsa)
+		bfStore(rsa, nil)
 	}
 	if addrlen != nil {
-		bfDeepWrite(addrlen)
+		bfStore(addrlen, nil)
 	}
 	return bfx_err()
 }
@@ -369,10 +369,10 @@ func bf_getpeername(fd int, rsa *RawSockaddrAny, addrlen *_Socklen) (err error) 
 //bf:inline
 func bf_getsockname(fd int, rsa *RawSockaddrAny, addrlen *_Socklen) (err error) {
 	if rsa != nil {
-		bfDeepWrite(rsa)
+		bfStore(rsa, nil)
 	}
 	if addrlen != nil {
-		bfDeepWrite(addrlen)
+		bfStore(addrlen, nil)
 	}
 	return bfx_err()
 }
@@ -381,10 +381,10 @@ func bf_getsockname(fd int, rsa *RawSockaddrAny, addrlen *_Socklen) (err error) 
 func bf_recvfrom(fd int, p []byte, flags int, from *RawSockaddrAny, fromlen *_Socklen) (n int, err error) {
 	n = bfx_fill(p)
 	if from != nil {
-		bfDeepWrite(from)
+		bfStore(from, nil)
 	}
 	if fromlen != nil {
-		bfDeepWrite(fromlen)
+		bfStore(fromlen, nil)
 	}
 	return n, bfx_err()
 }
@@ -398,7 +398,7 @@ func bf_sendto(s int, buf []byte, flags int, to unsafe.Pointer, addrlen _Socklen
 
 //bf:inline
 func bf_recvmsg(s int, msg *Msghdr, flags int) (n int, err error) {
-	bfDeepWrite(msg)
+	bfStore(msg, nil)
 	return bfx_int(), bfx_err()
 }
 

@@ -5,7 +5,7 @@ package syscall
 
 //bf:inline
 func bf_readlen(fd int, p *byte, np int) (n int, err error) {
-	bfDeepWrite(p)
+	bfStore(p, nil)
 	return bfx_int(), bfx_err()
 }
 
@@ -13,13 +13,13 @@ func bf_readlen(fd int, p *byte, np int) (n int, err error) {
 func bf_Select(nfd int, r *FdSet, w *FdSet, e *FdSet, timeout *Timeval) (n int, err error) {
 	bfDeepRead(timeout)
 	if r != nil {
-		bfDeepWrite(r)
+		bfStore(r, nil)
 	}
 	if w != nil {
-		bfDeepWrite(w)
+		bfStore(w, nil)
 	}
 	if e != nil {
-		bfDeepWrite(e)
+		bfStore(e, nil)
 	}
 	return bfx_int(), bfx_err()
 }
@@ -27,14 +27,14 @@ func bf_Select(nfd int, r *FdSet, w *FdSet, e *FdSet, timeout *Timeval) (n int, 
 //bf:inline
 func bf_Ustat(dev int, ubuf *Ustat_t) (err error) {
 	if ubuf != nil {
-		bfDeepWrite(ubuf)
+		bfStore(ubuf, nil)
 	}
 	return bfx_err()
 }
 
 //bf:inline
 func bf_getgroups(n int, list *_Gid_t) (nn int, err error) {
-	bfDeepWrite(list)
+	bfStore(list, nil)
 	return bfx_int(), bfx_err()
 }
 

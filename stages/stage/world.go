@@ -353,7 +353,7 @@ func (w *World) cellsOf(a *Access, out []uint32) []uint32 {
 func (w *World) private(o pta.ObjID) bool {
 	ob := &w.Res.Objs[o]
 	switch ob.Kind {
-	case pta.ObjFunc, pta.ObjGhost:
+	case pta.ObjFunc, pta.ObjGhost, pta.ObjUnboxed, pta.ObjBox, pta.ObjType, pta.ObjMethod, pta.ObjRef:
 		return true
 	case pta.ObjSite:
 		k, _ := w.Res.SiteKind(o)

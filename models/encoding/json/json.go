@@ -19,12 +19,10 @@ import (
 )
 
 func bfMaybe() bool
-func bfReach(x any) any
-func bfAddr(x any) any
-func bfNew(t any) any
+func bfExported(x any) any
 func bfStore(p, x any)
-func bfDeepRead(x any)
-func bfDeepWrite(x any)
+func bfExportedRead(x any)
+func bfExportedFill(x any)
 
 func bfx_text() string {
 	if bfMaybe() {
@@ -76,12 +74,9 @@ func bfx_encodeWith(x any) error {
 
 //bf:inline
 func bfx_encode(v any) error {
-	bfDeepRead(v)
+	bfExportedRead(v)
 	for bfMaybe() {
-		if err := bfx_encodeWith(bfReach(v)); err != nil {
-			return err
-		}
-		if err := bfx_encodeWith(bfAddr(v)); err != nil {
+		if err := bfx_encodeWith(bfExported(v)); err != nil {
 			return err
 		}
 	}
@@ -104,7 +99,8 @@ func bfx_decode(data []byte, v any) error {
 	for _, c := range data {
 		n += int(c)
 	}
-	bfDeepWrite(v)
+	bfExportedRead(v)
+	bfExportedFill(v)
 	m := map[string]any{}
 	s := []any{nil, true, 1.5, "text", Number("1"), m}
 	s[0] = s
@@ -114,17 +110,13 @@ func bfx_decode(data []byte, v any) error {
 		m[bfx_text()] = x
 	}
 	for bfMaybe() {
-		p := bfReach(v)
-		bfStore(p, bfNew(v))
+		p := bfExported(v)
 		bfStore(p, m)
 		bfStore(p, make([]byte, n))
 		for _, x := range s {
 			bfStore(p, x)
 		}
-		if err := bfx_decodeWith(data, bfReach(v)); err != nil {
-			return err
-		}
-		if err := bfx_decodeWith(data, bfAddr(v)); err != nil {
+		if err := bfx_decodeWith(data, bfExported(v)); err != nil {
 			return err
 		}
 	}

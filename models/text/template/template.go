@@ -14,14 +14,16 @@ import (
 )
 
 func bfMaybe() bool
-func bfReach(x any) any
+func bfExported(x any) any
 func bfDeepRead(x any)
+func bfExportedRead(x any)
+func bfCallMethods(recv, x any) any
 func bfCallFunc(f, x any) any
 func bfUnknown(reason string)
 
 func (t *Template) bf_execute(wr io.Writer, data any) (err error) {
 	bfUnknown("text/template calls methods and functions by name: any that the data or the template holds")
-	bfDeepRead(data)
+	bfExportedRead(data)
 	bfDeepRead(t.Tree)
 	if t.common != nil {
 		t.muTmpl.RLock()
@@ -42,9 +44,10 @@ func (t *Template) bf_execute(wr io.Writer, data any) (err error) {
 		}
 	}
 	for bfMaybe() {
-		x := bfReach(data)
+		x := bfExported(data)
 		fmt.Fprint(wr, x)
 		fmt.Fprint(wr, bfCallFunc(x, data))
+		fmt.Fprint(wr, bfCallMethods(x, data))
 	}
 	if bfMaybe() {
 		return ExecError{Name: t.Name(), Err: errors.New("template")}

@@ -1,0 +1,95 @@
+package facts
+
+import "unicode"
+
+// ExportedCells returns the cells of type t that a path of exported or embedded
+// fields leads to, as offsets: those that reflection lets a program use. It is
+// cached; the caller must not change it.
+func (u *Universe) ExportedCells(t TypeID) []uint32 {
+	if cs, ok := u.exported[t]; ok {
+		return cs
+	}
+	var cs []uint32
+	u.exportedCells(t, 0, &cs)
+	u.exported[t] = cs
+	return cs
+}
+
+func (u *Universe) exportedCells(t TypeID, off uint32, cs *[]uint32) {
+	ty := &u.Types[t]
+	switch {
+	case ty.Kind == Struct && len(ty.Fields) > 0:
+		for _, f := range ty.Fields {
+			if ty.Usable(&f) {
+				u.exportedCells(f.Type, off, cs)
+			}
+			off += uint32(len(u.Layout(f.Type).Cells))
+		}
+	case ty.Kind == Array:
+		u.exportedCells(ty.Elem, off, cs)
+	default:
+		*cs = append(*cs, off)
+	}
+}
+
+// Usable reports whether reflection lets a program use a field of t, or fields
+// of it: it is exported or embedded, or what a map or channel holds.
+func (t *Type) Usable(f *Field) bool { return t.Builtin || f.Embedded || Exported(f.Name) }
+
+// Exported reports whether a Go name is exported. A method key begins with the
+// method's name.
+func Exported(name string) bool {
+	for _, r := range name {
+		return unicode.IsUpper(r)
+	}
+	return false
+}
+
+// Pointee returns the type of the objects that values of type t point to, for
+// pointers, slices, maps and channels; else 0.
+func (u *Universe) Pointee(t TypeID) TypeID {
+	switch ty := &u.Types[t]; ty.Kind {
+	case Pointer, Slice:
+		return ty.Elem
+	case Map, Chan:
+		return ty.Obj
+	}
+	return 0
+}
+
+// PartTypes returns the types of the parts of type t: elements, keys, fields,
+// parameters and results.
+func (u *Universe) PartTypes(t TypeID) []TypeID {
+	ty := &u.Types[t]
+	var out []TypeID
+	for _, x := range [...]TypeID{ty.Elem, ty.Key} {
+		if x != 0 {
+			out = append(out, x)
+		}
+	}
+	for _, f := range ty.Fields {
+		out = append(out, f.Type)
+	}
+	return out
+}
+
+// MethodTypes returns the types of the parameters and results of the exported
+// methods of t.
+func (u *Universe) MethodTypes(t TypeID) []TypeID {
+	var out []TypeID
+	for _, m := range u.Types[t].Methods {
+		f := u.Funcs[m.Fn]
+		if f == nil || !Exported(u.Methods[m.Key]) {
+			continue
+		}
+		for _, r := range append(f.Params[:len(f.Params):len(f.Params)], f.Ret) {
+			if x := f.Regs[r].Type; r != NoReg && x != 0 {
+				out = append(out, x)
+				if u.Types[x].Builtin { // several results
+					out = append(out, u.PartTypes(x)...)
+				}
+			}
+		}
+	}
+	return out
+}

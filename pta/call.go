@@ -1,0 +1,354 @@
+package pta
+
+import "github.com/bfverify/bfverify/facts"
+
+// pendingCall is a method call whose receiver may stay empty.
+type pendingCall struct {
+	inst InstID
+	row  uint32
+	node uint32 // the receiver
+	fn   facts.FuncID
+}
+
+// thisKey names the payload of a box at an interface call.
+type thisKey struct {
+	inst InstID
+	row  uint32
+	box  ObjID
+}
+
+// call adds the constraints of Calls[row].
+func (s *solver) call(id InstID, f *facts.Func, row uint32) {
+	in := s.insts[id]
+	c := &f.Calls[row]
+	switch {
+	case c.Static != 0:
+		callee := s.u.Funcs[c.Static]
+		if callee == nil {
+			s.edge(id, s.edgeKind(c, c.Static), row, s.instance(c.Static, 0))
+			return
+		}
+		if callee.Is(facts.FnMethod) && s.policy[c.Static].Policy != Insens && !callee.Is(facts.FnInline) {
+			if len(c.Args) > 0 && c.Args[0] != facts.NoReg {
+				n := in.Base + f.Regs[c.Args[0]].Node
+				s.on(n, constraint{kind: consCall, inst: id, row: row, fn: c.Static})
+				s.fallback = append(s.fallback, pendingCall{id, row, n, c.Static})
+				return
+			}
+		}
+		s.link(id, f, row, c.Static, s.calleeCtx(callee, s.callElem(f, row), in.Ctx, noObj), true)
+	case c.Method != 0:
+		if c.Recv != facts.NoReg {
+			s.on(in.Base+f.Regs[c.Recv].Node, constraint{kind: consInvoke, inst: id, row: row})
+		}
+	case c.Fn != facts.NoReg:
+		s.on(in.Base+f.Regs[c.Fn].Node, constraint{kind: consFn, inst: id, row: row})
+	}
+}
+
+func (s *solver) callElem(f *facts.Func, row uint32) element {
+	return element(s.callBase[f.ID] + row)
+}
+
+// unreached instantiates the callees of method calls whose receiver stayed
+// empty (nil, or from code that is not modelled) under the plain rule, and
+// reports whether there were any.
+func (s *solver) unreached() bool {
+	todo := s.fallback
+	s.fallback = nil
+	any := false
+	for _, p := range todo {
+		n := s.find(p.node)
+		if s.pts[n] != nil && !s.pts[n].Empty() {
+			continue
+		}
+		in := s.insts[p.inst]
+		f := s.u.Funcs[in.Fn]
+		callee := s.u.Funcs[p.fn]
+		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), true)
+		any = true
+	}
+	return any || len(s.fallback) > 0
+}
+
+func (s *solver) edgeKind(c *facts.Call, fn facts.FuncID) EdgeKind {
+	if c.Mode == facts.ModeGo {
+		return EdgeGo
+	}
+	return EdgeCall
+}
+
+// edge records a call edge and reports whether it is new.
+func (s *solver) edge(from InstID, kind EdgeKind, row uint32, to InstID) bool {
+	k := edgeKey{from, kind, row, to}
+	if s.edgeSet[k] {
+		return false
+	}
+	s.edgeSet[k] = true
+	s.insts[from].Out = append(s.insts[from].Out, Edge{kind, row, to})
+	return true
+}
+
+// link connects Calls[row] of instance id with fn in ctx: arguments to
+// parameters (the first one too if withRecv), results back.
+func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx CtxID, withRecv bool) InstID {
+	c := &f.Calls[row]
+	to := s.instance(fn, ctx)
+	kind := s.edgeKind(c, fn)
+	if kind == EdgeCall && f.Name == TestRunner && s.cfg.Parallel[s.ctxs.key(s.insts[id].Ctx)] {
+		kind = EdgeGo
+	}
+	if !s.edge(id, kind, row, to) {
+		return to
+	}
+	callee := s.u.Funcs[s.insts[to].Fn]
+	if callee == nil {
+		return to
+	}
+	in, out := s.insts[id], s.insts[to]
+	params := callee.Params
+	args := c.Args
+	if c.Method != 0 && len(params) > 0 {
+		params = params[1:]
+	} else if !withRecv && len(args) > 0 {
+		args, params = args[1:], params[1:]
+	}
+	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
+	for i, a := range args {
+		if a == facts.NoReg || i >= len(params) {
+			continue
+		}
+		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
+		for j := range n {
+			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
+			if inlined && !s.filters(s.decl[x], s.decl[y]) {
+				s.alias(y, x) // its only call
+			} else {
+				s.copyEdge(x, y, flows)
+			}
+		}
+	}
+	if c.Dst != facts.NoReg && callee.Ret != facts.NoReg {
+		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
+		for j := range n {
+			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
+			if inlined && !s.filters(s.decl[x], s.decl[y]) {
+				s.alias(y, x) // its only result
+			} else {
+				s.copyEdge(x, y, flows)
+			}
+		}
+	}
+	return to
+}
+
+// TestRunner is the model function whose one call runs one test.
+const TestRunner = "testing.bfx_tRunner"
+
+// receive puts p into the receiver parameter of an instance.
+func (s *solver) receive(to InstID, p uint32) {
+	out := s.insts[to]
+	callee := s.u.Funcs[out.Fn]
+	if callee == nil || len(callee.Params) == 0 || s.leaves(callee, callee.Params[0]) == 0 {
+		return
+	}
+	s.pointsTo(out.Base+callee.Regs[callee.Params[0]].Node, p)
+}
+
+// callValue connects a call of a function value with one function object.
+func (s *solver) callValue(c constraint, o ObjID) {
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	fn, closure := s.function(o)
+	if fn == 0 {
+		return
+	}
+	callee := s.u.Funcs[fn]
+	if callee != nil && len(callee.Params) != len(f.Calls[c.row].Args) {
+		return // a function of another signature got here by imprecision
+	}
+	recv := noObj
+	if closure {
+		recv = o
+	}
+	var ctx CtxID
+	if callee != nil {
+		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, recv)
+	}
+	to := s.link(c.inst, f, c.row, fn, ctx, true)
+	s.bind(to, o)
+}
+
+// function returns the function that an object is, if it is one, and whether
+// it is a closure.
+func (s *solver) function(o ObjID) (facts.FuncID, bool) {
+	ob := &s.objs[o]
+	switch {
+	case ob.Kind == ObjFunc:
+		return ob.Fn, false
+	case s.isClosure(ob):
+		return s.u.Funcs[ob.Fn].Sites[ob.Site].Fn, true
+	}
+	return 0, false
+}
+
+// bind lets the bindings of closure object o flow into an instance of its function.
+func (s *solver) bind(to InstID, o ObjID) {
+	ob := s.objs[o]
+	if ob.Kind != ObjSite {
+		return
+	}
+	out := s.insts[to]
+	callee := s.u.Funcs[out.Fn]
+	if callee == nil {
+		return
+	}
+	l := s.u.Layout(ob.Type)
+	leaf := uint32(0)
+	var first uint32
+	if len(callee.Free) > 0 {
+		first = callee.Regs[callee.Free[0]].Node
+	}
+	// The free variables were numbered one after another, like the cells.
+	for _, cell := range l.Ptrs {
+		s.copyEdge(ob.Node+cell, out.Base+first+leaf, flows)
+		leaf++
+	}
+}
+
+// invoke connects an interface call with what p gives: the method of a box's
+// dynamic type, or of the type of a variable, or of a pointer to it.
+func (s *solver) invoke(c constraint, p uint32, o ObjID) {
+	f := s.u.Funcs[s.insts[c.inst].Fn]
+	key := f.Calls[c.row].Method
+	ob := &s.objs[o]
+	switch {
+	case s.isBox(ob):
+		s.invokeOn(c, key, ob.Type, o, ob.Node)
+	case ob.Kind == ObjRef:
+		t, base := ob.As, ob.Of
+		s.invokeOn(c, key, t, o, base)
+		s.invokeAt(c, key, t, base)
+	case ob.Type != 0 && ob.Kind != ObjFunc: // a pointer whose type is not known
+		for _, t := range s.cell(p).Types {
+			s.invokeAt(c, key, t, p)
+		}
+	}
+}
+
+// invokeOn connects an interface call with the method of the value of type t
+// that object o stands for and that starts at cell base.
+func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, o ObjID, base uint32) {
+	if s.u.Types[t].Kind == facts.Interface {
+		return
+	}
+	fn := s.u.MethodOf(t, key)
+	if fn == 0 {
+		return
+	}
+	if s.u.Types[t].Kind == facts.Pointer {
+		k := thisKey{c.inst, c.row, o}
+		if !s.thisSet[k] {
+			s.thisSet[k] = true
+			c.kind, c.fn = consThis, fn
+			s.fallback = append(s.fallback, pendingCall{c.inst, c.row, base, fn})
+			s.on(base, c)
+		}
+		return
+	}
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	var ctx CtxID
+	if callee := s.u.Funcs[fn]; callee != nil {
+		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
+	}
+	s.receiveValue(s.link(c.inst, f, c.row, fn, ctx, false), t, base)
+}
+
+// invokeAt connects an interface call with the method of a pointer to the
+// variable of type t at cell p.
+func (s *solver) invokeAt(c constraint, key facts.MethodID, t facts.TypeID, p uint32) {
+	pt := s.pointerTo(t)
+	if pt == 0 {
+		return
+	}
+	fn := s.u.MethodOf(pt, key)
+	if fn == 0 || s.u.Funcs[fn] == nil {
+		return
+	}
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	ctx := s.calleeCtx(s.u.Funcs[fn], s.callElem(f, c.row), in.Ctx, s.obj[p])
+	s.receive(s.link(c.inst, f, c.row, fn, ctx, false), p)
+}
+
+// callAny connects Anys[row] with one function object.
+func (s *solver) callAny(c constraint, o ObjID) {
+	fn, closure := s.function(o)
+	if fn == 0 || s.u.Funcs[fn] == nil {
+		return
+	}
+	callee := s.u.Funcs[fn]
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	a := &f.Anys[c.row]
+	recv := noObj
+	if closure {
+		recv = o
+	}
+	to := s.instance(fn, s.calleeCtx(callee, s.anyElem(f, c.row), in.Ctx, recv))
+	if s.linkAny(c, a, to, 0) {
+		s.bind(to, o)
+	}
+}
+
+// linkAny connects Anys[c.row] with an instance: arguments, but for the first
+// skip parameters, and results. It reports whether the edge is new.
+func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bool {
+	kind := EdgeAny
+	if a.Spawn {
+		kind = EdgeAnyGo
+	}
+	if !s.edge(c.inst, kind, c.row, to) {
+		return false
+	}
+	in, out := s.insts[c.inst], s.insts[to]
+	f, callee := s.u.Funcs[in.Fn], s.u.Funcs[out.Fn]
+	x := in.Deep + uint32(2*(len(f.Deeps)+int(c.row))) + 1
+	for _, p := range callee.Params[min(skip, len(callee.Params)):] {
+		t := callee.Regs[p].Type
+		switch n := s.leaves(callee, p); {
+		case n == 0:
+		case a.Spawn || s.u.Types[t].Kind == facts.Interface:
+			for i := range n {
+				s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), flows)
+			}
+		default:
+			s.on(x, constraint{kind: consAssert, a: out.Base + callee.Regs[p].Node, typ: t})
+		}
+	}
+	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
+		dst, ret := in.Base+f.Regs[a.Dst].Node, callee.Regs[callee.Ret]
+		ts := []facts.TypeID{ret.Type}
+		if s.u.Types[ret.Type].Builtin {
+			ts = s.u.PartTypes(ret.Type)
+		}
+		leaf := out.Base + ret.Node
+		for _, t := range ts {
+			n := uint32(len(s.u.Layout(t).Ptrs))
+			if a.Spawn || s.u.Types[t].Kind == facts.Interface {
+				for i := range n {
+					s.copyEdge(leaf+i, dst, flows)
+				}
+			} else {
+				box := s.objs[s.object(objKey{ObjBox, uint32(in.Fn)<<8 | c.row, uint32(t), in.Ctx}, t, c.inst)].Node
+				for i, cell := range s.u.Layout(t).Ptrs {
+					s.copyEdge(leaf+uint32(i), box+cell, flows)
+				}
+				s.insert(s.find(dst), box)
+			}
+			leaf += n
+		}
+	}
+	return true
+}

@@ -1,0 +1,121 @@
+package pta
+
+import "github.com/bfverify/bfverify/facts"
+
+// verdicts are decisions of the filter of one interface type.
+type verdicts struct{ known, yes Set }
+
+// accepts applies the type filter of node n to cell p.
+//
+//	(F1) a pointer, slice, map or channel holds only cells at which its target's
+//	     shape starts
+//	(F2) an interface holds boxes whose dynamic type implements it, and cells
+//	     that reflection may have put there: those at which a type starts that
+//	     implements it, itself or through a pointer
+//	(F3) a function value holds functions and closures
+//	(F4) an object that was viewed at a foreign type fits where that type and
+//	     the types in it do, and into interfaces and functions
+func (s *solver) accepts(n, p uint32) bool {
+	t := s.typ[n]
+	if t == 0 {
+		return true
+	}
+	ty := &s.u.Types[t]
+	switch ty.Kind {
+	case facts.Interface:
+		return len(ty.Methods) == 0 || s.implements(p, t)
+	case facts.FuncKind:
+		return s.funcCells.Has(p) || s.untypedCells.Has(p)
+	}
+	shape, ok := s.u.Target(t)
+	return !ok || s.shape(shape).Has(p)
+}
+
+// implements decides (F2) for one cell and remembers the answer.
+func (s *solver) implements(p uint32, t facts.TypeID) bool {
+	v := s.ifaces[t]
+	if v == nil {
+		v = new(verdicts)
+		s.ifaces[t] = v
+	}
+	if !v.known.Add(p) {
+		return v.yes.Has(p) || s.untypedCells.Has(p)
+	}
+	o := &s.objs[s.obj[p]]
+	yes := false
+	switch {
+	case o.Kind == ObjRef:
+		q := s.pointerTo(o.As)
+		yes = s.u.Implements(o.As, t) || q != 0 && s.u.Implements(q, t)
+	case s.isBox(o):
+		yes = s.u.Implements(o.Type, t)
+	case o.Type != 0:
+		for _, x := range s.u.Layout(o.Type).Cells[p-o.Node].Types {
+			if s.u.Implements(x, t) {
+				yes = true
+				break
+			}
+			if q := s.pointerTo(x); q != 0 && s.u.Implements(q, t) {
+				yes = true
+				break
+			}
+		}
+	}
+	if yes {
+		v.yes.Add(p)
+	}
+	return yes || o.Untyped
+}
+
+// pointerTo returns the type *t, or 0 if the program does not have it.
+func (s *solver) pointerTo(t facts.TypeID) facts.TypeID {
+	q, ok := s.ptrTo[t]
+	if !ok {
+		q = s.u.TypeByName("*" + s.u.Types[t].Name)
+		s.ptrTo[t] = q
+	}
+	return q
+}
+
+// target returns the type of what a value of type t points to.
+func (s *solver) target(t facts.TypeID) facts.TypeID {
+	ty := &s.u.Types[t]
+	if ty.Kind == facts.Map || ty.Kind == facts.Chan {
+		return ty.Obj
+	}
+	return ty.Elem
+}
+
+// native reports whether a pointer of type t may point to cell p without the
+// help of unsafe.
+func (s *solver) native(p uint32, ob *Object, t facts.TypeID) bool {
+	shape, ok := s.u.Target(t)
+	return !ok || ob.Type != 0 && s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape)
+}
+
+// needsFilter reports whether dst may refuse something that src holds.
+func (s *solver) needsFilter(src, dst uint32) bool { return s.filters(s.typ[src], s.typ[dst]) }
+
+// filters reports whether type b may refuse what type a holds.
+func (s *solver) filters(a, b facts.TypeID) bool {
+	if b == 0 || a == b {
+		return false
+	}
+	switch s.u.Types[b].Kind {
+	case facts.UnsafePointer, facts.Opaque:
+		return false
+	case facts.Interface:
+		if len(s.u.Types[b].Methods) == 0 {
+			return false
+		}
+		return a == 0 || s.u.Types[a].Kind != facts.Interface || !s.u.Implements(a, b)
+	case facts.FuncKind:
+		return a == 0 || s.u.Types[a].Kind != facts.FuncKind
+	}
+	if a == 0 {
+		return true
+	}
+	sa, oka := s.u.Target(a)
+	sb, okb := s.u.Target(b)
+	return !oka || !okb || sa != sb
+}

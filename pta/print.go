@@ -1,0 +1,78 @@
+package pta
+
+import "github.com/bfverify/bfverify/facts"
+
+// What printing looks at: a block of variables for each slice of operands.
+//
+//	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
+//	(P2) of all that: what slices, maps and interfaces hold (below), and so on
+//	(P3) what other pointers point to is not read, but given for its methods (also)
+//	(P4) what an unsafe.Pointer reaches is read: a reflect.Value is printed as
+//	     the variable that it denotes
+const (
+	printRead = iota // all that is read
+	printOperand
+	printTop
+	printBelow
+	printAlso
+	printVars
+)
+
+// printed returns the block for the slice of operands in node n.
+func (s *solver) printed(n uint32) uint32 {
+	b, ok := s.prints[n]
+	if !ok {
+		b = s.nodes(variables, printVars)
+		s.prints[n] = b
+		s.on(n, constraint{kind: consPrint, off: b})
+		s.on(b+printOperand, constraint{kind: consPrintOperand, off: b})
+		s.on(b+printTop, constraint{kind: consPrintValue, off: b})
+		s.on(b+printBelow, constraint{kind: consPrintValue, off: b})
+	}
+	return b
+}
+
+// print applies (P1) to (P4) to object o.
+func (s *solver) print(kind consKind, b uint32, o ObjID) {
+	ob := s.objs[o]
+	if ob.Kind == ObjRef {
+		for _, q := range s.variable(ob.Of, ob.As, false) {
+			s.insert(s.find(b+printRead), q)
+			if cell := s.cell(q); cell != nil && cell.Ptr {
+				s.printCell(kind, b, q, cell.Type)
+			}
+		}
+		return
+	}
+	if kind == consPrintOperand && !s.isBox(&ob) {
+		for i := range ob.N { // a cell that reflection made an operand of
+			s.insert(s.find(b+printTop), ob.Node+i)
+		}
+		return
+	}
+	if r := s.find(b + printRead); s.pts[r] != nil && s.pts[r].Has(ob.Node) {
+		return // has been here, or all that it reaches is read
+	}
+	s.insertAll(s.find(b+printRead), &ob)
+	for _, c := range s.ptrCells(o) {
+		s.printCell(kind, b, ob.Node+c, s.u.Layout(ob.Type).Cells[c].Type)
+	}
+}
+
+// printCell follows what cell q of type t holds, if q is part of what
+// constraint kind looks at.
+func (s *solver) printCell(kind consKind, b, q uint32, t facts.TypeID) {
+	k := s.u.Types[t].Kind
+	switch {
+	case kind == consPrint:
+		s.copyEdge(q, b+printOperand, flows)
+	case k == facts.Slice, k == facts.Map, k == facts.Interface:
+		s.copyEdge(q, b+printBelow, flows)
+	case k == facts.UnsafePointer:
+		s.on(q, constraint{kind: consPrintHandle, off: b})
+	case kind == consPrintOperand && k == facts.Pointer:
+		s.copyEdge(q, b+printTop, flows)
+	default:
+		s.copyEdge(q, b+printAlso, flows)
+	}
+}

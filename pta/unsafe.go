@@ -1,0 +1,352 @@
+package pta
+
+import "github.com/bfverify/bfverify/facts"
+
+// view makes the object of cell p fit at type t (of a pointer, slice, map or
+// channel), to which unsafe converted a pointer to it: (F4).
+//
+// The cells stay as they are for accesses through pointers of types that they
+// have; foreignAccess says what others do.
+func (s *solver) view(p uint32, t facts.TypeID) {
+	id := s.obj[p]
+	o := &s.objs[id]
+	elem := s.target(t)
+	for _, c := range s.u.Layout(elem).Cells {
+		for _, k := range c.Keys {
+			set := s.shape(k)
+			for i := range o.N {
+				if set.Add(o.Node + i) {
+					s.refit.Add(o.Node + i)
+				}
+			}
+		}
+	}
+	if o.Untyped {
+		return
+	}
+	o.Untyped = true
+	for _, n := range s.refs[id] { // they are taken whole now
+		s.refit.Add(n)
+		if s.cellReach[n] != 0 {
+			s.reachTodo = append(s.reachTodo, reachJob{cell: n})
+		}
+	}
+	s.stats.Untyped++
+	foreign := s.node(0)
+	o.foreign = foreign
+	for i := range o.N {
+		s.untypedCells.Add(o.Node + i)
+		s.refit.Add(o.Node + i)
+	}
+	if r := s.objReach[id]; r != 0 {
+		s.copyEdge(s.contentReach(everything, foreign), r, flows)
+	}
+}
+
+// raw reports whether o is an array of bytes and t points to plain numbers.
+func (s *solver) raw(o ObjID, t facts.TypeID) bool {
+	ob := &s.objs[o]
+	elem := s.target(t)
+	if elem == 0 || ob.Type == 0 || ob.N != 1 || !s.isBytes(&s.u.Layout(ob.Type).Cells[0]) {
+		return false
+	}
+	ok := true
+	l := s.u.Layout(elem)
+	for i := range l.Cells {
+		s.words(&l.Cells[i], func(_ int64, w byte) { ok = ok && w != 'p' })
+	}
+	return ok
+}
+
+func (s *solver) isBytes(c *facts.Cell) bool {
+	return c.Array != 0 && s.u.Types[c.Type].Shape == "uint8"
+}
+
+// viewKey names a question to plausible.
+type viewKey struct {
+	of, as facts.TypeID
+	off    uint32
+}
+
+// plausible reports whether a pointer to cell p may be converted to type t by
+// rule (1) of package unsafe: the target is no larger, and has an equivalent
+// memory layout, that is, pointers where the object has pointers (the garbage
+// collector needs that too). A target without pointers fits all memory, bytes
+// fit any target, a uintptr fits a pointer. That programs keep to the rule is an
+// assumption: without it, one function that converts to several types is taken
+// to view all that it is handed at each of them.
+func (s *solver) plausible(p uint32, ob *Object, t facts.TypeID) bool {
+	elem := s.target(t)
+	if ob.Type == 0 || elem == 0 {
+		return false
+	}
+	k := viewKey{ob.Type, elem, p - ob.Node}
+	if r, ok := s.fits[k]; ok {
+		return r
+	}
+	r := s.plausibleView(k)
+	s.fits[k] = r
+	return r
+}
+
+func (s *solver) plausibleView(k viewKey) bool {
+	have, want := s.u.Layout(k.of), s.u.Layout(k.as)
+	base := &have.Cells[k.off]
+	if base.Array == 0 && base.Off+s.u.Types[k.as].Size > s.u.Types[k.of].Size {
+		return false
+	}
+	if len(want.Ptrs) == 0 {
+		return true
+	}
+	if s.isBytes(base) {
+		return true // an arena
+	}
+	words := map[int64]byte{}
+	for i := range have.Cells {
+		if c := &have.Cells[i]; c.Array == base.Array {
+			s.words(c, func(off int64, w byte) { words[off] = w })
+		}
+	}
+	ok := true
+	for i := range want.Cells {
+		c := &want.Cells[i]
+		if c.Array != want.Cells[0].Array {
+			continue
+		}
+		s.words(c, func(off int64, w byte) {
+			if h := words[base.Off+off]; h != w && h != 'u' && w != 'u' && (h != 0 || w == 'p') {
+				ok = false
+			}
+		})
+	}
+	return ok
+}
+
+// words tells f of each word of a cell whether it is a pointer ('p'), a number
+// ('n') or a uintptr ('u').
+func (s *solver) words(c *facts.Cell, f func(off int64, w byte)) {
+	kinds := "n"
+	switch ty := &s.u.Types[c.Type]; ty.Kind {
+	case facts.Slice:
+		kinds = "pnn"
+	case facts.Interface:
+		kinds = "pp"
+	case facts.Scalar:
+		switch ty.Shape {
+		case "string":
+			kinds = "pn"
+		case "uintptr":
+			kinds = "u"
+		case "complex128":
+			kinds = "nn"
+		}
+	default:
+		kinds = "p"
+	}
+	for i := range len(kinds) {
+		f(c.Off&^7+int64(8*i), kinds[i])
+	}
+}
+
+// edgeMode says what a copy edge does with cells that do not fit its target.
+type edgeMode uint8
+
+const (
+	// flows refuses them.
+	flows edgeMode = iota
+	// views makes them fit: an address is converted where it is taken.
+	views
+	// opaque is a conversion of an unsafe.Pointer that was passed or kept. It
+	// refuses cells that do not fit, but for bytes that are viewed as numbers:
+	// that such a pointer is converted back to a type that its object has is an
+	// assumption.
+	opaque
+	// arithmetic gives an address somewhere in the object. A conversion of it to
+	// a pointer gives the cells that have the type; in raw memory that has none,
+	// the object viewed at the type. That arithmetic in a structured object leads
+	// to a field of the type that the result is given is an assumption.
+	arithmetic
+)
+
+// unsafeEdges are the copy edges out of one node of another mode than flows, to
+// variables declared with type typ.
+type unsafeEdges struct {
+	mode edgeMode
+	typ  facts.TypeID
+	dst  *Set
+}
+
+// unsafeEdge adds such an edge and reports whether it is new.
+func (s *solver) unsafeEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) bool {
+	es := s.usucc[src]
+	for i := range es {
+		if es[i].mode == mode && es[i].typ == typ {
+			return es[i].dst.Add(dst)
+		}
+	}
+	set := new(Set)
+	set.Add(dst)
+	s.usucc[src] = append(es, unsafeEdges{mode, typ, set})
+	return true
+}
+
+// flowUnsafe lets everything flow: what does not fit is viewed at type t, with
+// which dst was declared, from now on. An interface value seen as its words is what it holds, if that
+// is a pointer, else a pointer to it.
+func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID) {
+	if t == 0 {
+		s.flow(from, dst)
+		return
+	}
+	var add Set
+	kind := s.u.Types[t].Kind
+	if mode == arithmetic {
+		last := noObj
+		for _, p := range from.Elems(nil) {
+			if o := s.obj[p]; o != last {
+				last = o
+				switch ob := &s.objs[o]; {
+				case ob.Kind == ObjFunc, ob.Kind == ObjArith:
+					add.Add(p)
+				case ob.Kind != ObjGhost:
+					add.Add(s.objs[s.object(objKey{ObjArith, uint32(o), 0, 0}, 0, 0)].Node)
+				}
+			}
+		}
+	} else {
+		add.addAll(from)
+	}
+	if kind != facts.Interface {
+		var boxes Set
+		boxes.addMeet(from, &s.boxCells)
+		for _, p := range boxes.Elems(nil) {
+			o := &s.objs[s.obj[p]]
+			if ty := s.u.Types[o.Type]; o.Node == p && ty.Kind.PointerLike() && ty.Kind != facts.Slice && ty.Kind != facts.Interface {
+				s.typedEdge(p, dst, mode, t)
+			}
+		}
+		dst = s.find(dst)
+	}
+	if shape, ok := s.u.Target(t); ok {
+		var odd Set
+		odd.addMinus(&add, s.shape(shape))
+		for _, p := range odd.Elems(nil) {
+			switch ob := &s.objs[s.obj[p]]; {
+			case ob.Kind == ObjFunc:
+			case ob.Kind == ObjArith:
+				of := ob.Of
+				b := &s.objs[of]
+				found := false
+				for i := range b.N {
+					if s.native(b.Node+i, b, t) {
+						found = true
+						add.Add(b.Node + i)
+					}
+				}
+				if !found && s.raw(ObjID(of), t) && s.plausible(b.Node, b, t) {
+					s.view(b.Node, t)
+					add.Add(s.objs[of].Node)
+				}
+			case !s.shape(shape).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
+				s.view(p, t)
+			}
+		}
+		dst = s.find(dst)
+	}
+	s.flowFiltered(&add, dst)
+}
+
+// conversion tells how register x is converted to d: an unsafe.Pointer to
+// something is a view if it is the address of a variable, made right here, else
+// opaque; to an unsafe.Pointer it is arithmetic.
+func (s *solver) conversion(f *facts.Func, d, x facts.Reg) edgeMode {
+	if s.u.Types[f.Regs[d].Type].Kind == facts.UnsafePointer {
+		return arithmetic
+	}
+	if s.u.Types[f.Regs[x].Type].Kind != facts.UnsafePointer {
+		return views
+	}
+	if def := f.Regs[x].Def; def != 0 {
+		if p := f.Points[def-1]; p.Op == facts.OpCopy {
+			if y := f.Copies[p.Row].Src; s.u.Types[f.Regs[y].Type].Kind.PointerLike() && s.u.Types[f.Regs[y].Type].Kind != facts.UnsafePointer {
+				return views
+			}
+		}
+	}
+	return opaque
+}
+
+// foreignRange returns the bytes that cell off of what a pointer of type t
+// points to takes, if it points to cell p of ob; ok is false if an array makes
+// that unclear.
+func (s *solver) foreignRange(p uint32, ob *Object, t facts.TypeID, off uint32) (from, to int64, ok bool) {
+	elem := s.target(t)
+	base := &s.u.Layout(ob.Type).Cells[p-ob.Node]
+	if elem == 0 || base.Array != 0 || ob.blurred || s.u.Types[elem].Kind == facts.Array {
+		return 0, 0, false
+	}
+	l := s.u.Layout(elem)
+	if int(off) >= len(l.Cells) || l.Cells[off].Array != 0 {
+		return 0, 0, false
+	}
+	c := &l.Cells[off]
+	return base.Off + c.Off, base.Off + c.Off + c.Size, true
+}
+
+// foreignAddr derives the address of a part of an untyped object, through a
+// pointer to cell p of a type that the cell does not have: the cell that starts
+// at that byte. If there is none, the object is blurred: from then on every
+// such access touches all cells.
+func (s *solver) foreignAddr(c constraint, p uint32, o ObjID) {
+	ob := &s.objs[o]
+	from, _, ok := s.foreignRange(p, ob, c.typ, c.off)
+	cells := s.u.Layout(ob.Type).Cells
+	if ok {
+		for i := range cells {
+			if cells[i].Array == 0 && cells[i].Off == from {
+				s.pointsTo(c.a, ob.Node+uint32(i))
+				return
+			}
+		}
+	}
+	if !ob.blurred {
+		ob.blurred = true
+		for i := range ob.N {
+			s.refit.Add(ob.Node + i)
+		}
+	}
+	for i := range cells {
+		s.pointsTo(c.a, ob.Node+uint32(i))
+	}
+}
+
+// foreignAccess is a load or store through a pointer to cell p of an untyped
+// object, of a type that the cell does not have. It touches the cells whose
+// bytes it overlaps, or all if that is unclear. What is loaded from or stored
+// into a cell that holds pointers is viewed at the other type; what overlaps no
+// such cell goes through a variable of its own.
+func (s *solver) foreignAccess(c constraint, p uint32, o ObjID) {
+	ob := s.objs[o]
+	from, to, ok := s.foreignRange(p, &ob, c.typ, c.off)
+	plain := false
+	cells := s.u.Layout(ob.Type).Cells
+	for i := range cells {
+		x := &cells[i]
+		if ok && x.Array == 0 && (x.Off >= to || from >= x.Off+x.Size) {
+			continue
+		}
+		switch q := ob.Node + uint32(i); {
+		case !x.Ptr:
+			plain = true
+		case c.kind == consStore:
+			s.copyEdge(c.a, q, views)
+		default:
+			s.copyEdge(q, c.a, views)
+		}
+	}
+	if plain && c.kind == consStore {
+		s.copyEdge(c.a, ob.foreign, flows)
+	} else if plain {
+		s.copyEdge(ob.foreign, c.a, opaque)
+	}
+}
