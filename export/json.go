@@ -60,6 +60,11 @@ type (
 		Program string `json:"program"`
 		Assumption
 	}
+	coarseMsg struct {
+		Type    string `json:"type"`
+		Program string `json:"program"`
+		Coarse
+	}
 	funnelMsg struct {
 		Type    string `json:"type"`
 		Program string `json:"program"`
@@ -131,6 +136,9 @@ func (j *JSON) Result(r Result) {
 	}
 	for _, a := range r.Assumptions {
 		j.put(assumptionMsg{"assumption", r.Program, a})
+	}
+	for _, c := range r.Coarse {
+		j.put(coarseMsg{"coarse", r.Program, c})
 	}
 	for _, f := range r.Funnel {
 		j.put(funnelMsg{"funnel", r.Program, f})

@@ -66,6 +66,13 @@ type FunnelRow struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// Coarse is a package that was analysed without contexts, because it cost most
+// when the points-to analysis had spent its budget.
+type Coarse struct {
+	Package string  `json:"package"`
+	Share   float64 `json:"share"` // of what all variables held then
+}
+
 // Result is the verdict for one program, or for one entry of it.
 type Result struct {
 	Program     string // import path of the main package or the package under test
@@ -79,6 +86,7 @@ type Result struct {
 	Waived      int
 	Assumptions []Assumption
 	Funnel      []FunnelRow
+	Coarse      []Coarse // packages that lost their contexts, costliest first
 	Why         []WhyRow // with Options.Why
 }
 

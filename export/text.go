@@ -99,6 +99,7 @@ func (t *Text) Result(r Result) {
 		if t.opt.Stats {
 			t.funnel(&r)
 		}
+		t.coarse(&r)
 	}
 	t.verdict(&r)
 }
@@ -163,6 +164,22 @@ func (t *Text) side(s *Side) {
 		}
 		t.printf("        %s: %s%s\n", at(f.Pos), start, f.Func)
 	}
+}
+
+// coarse prints which packages lost their contexts.
+func (t *Text) coarse(r *Result) {
+	if len(r.Coarse) == 0 {
+		return
+	}
+	t.printf("%s without contexts, because they cost most:", count(len(r.Coarse), "package", "packages"))
+	for i, c := range r.Coarse {
+		if i == 3 && !t.opt.Long {
+			t.printf(" and %d more (list them with -v)", len(r.Coarse)-i)
+			break
+		}
+		t.printf(" %s (%.0f %%)", c.Package, 100*c.Share)
+	}
+	t.printf("; saying so from the start saves time: -ctx '%s=insens'\n", r.Coarse[0].Package)
 }
 
 // verdict prints the verdict line and the assumptions.

@@ -7,12 +7,15 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/bfverify/bfverify/pta"
 )
 
 // command is the parsed command line and what a run needs besides.
@@ -31,8 +34,9 @@ type command struct {
 	scope   string
 	ctx     string
 	k, hk   int
-	off     map[string]bool // -stages: those switched off
-	list    bool            // -stages=help
+	ctxFor  []pta.PackagePolicy // -ctx PATTERN=POLICY
+	off     map[string]bool     // -stages: those switched off
+	list    bool                // -stages=help
 	why     string
 	timeout time.Duration
 	mem     uint64 // 0: the default
@@ -86,7 +90,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")
 	fs.StringVar(&c.scope, "scope", "", "report pairs of the packages in `LIST` p,q/...; all for every package (default: those named)")
-	fs.Var(choice{&c.ctx, []string{"hybrid", "obj", "insens"}}, "ctx", "contexts of the points-to analysis: hybrid, obj, or insens, which is fastest and least precise (`POLICY`)")
+	fs.Var(contextFlag{c}, "ctx", "contexts of the points-to analysis: hybrid, obj, or insens, which is fastest and least precise (`POLICY`); for some packages with p/...=POLICY[:K[:HK]]")
 	fs.Var(small{&c.k, 0, 9}, "k", "length `N` of calling contexts (default 1)")
 	fs.Var(small{&c.hk, 0, 9}, "hk", "length `N` of heap contexts (default: what fits -ctx and -k)")
 	c.k, c.hk, c.ctx = 1, -1, "hybrid"
@@ -245,28 +249,46 @@ func (f regexpFlag) String() string {
 }
 func (regexpFlag) Type() string { return "REGEXP" }
 
-type choice struct {
-	p    *string
-	from []string
-}
+// contextFlag is -ctx: POLICY, or PATTERN=POLICY[:K[:HK]], or several by comma.
+type contextFlag struct{ c *command }
 
-func (f choice) Set(s string) error {
-	for _, c := range f.from {
-		if s == c {
-			*f.p = s
-			return nil
+func (f contextFlag) Set(s string) error {
+	for _, word := range strings.Split(s, ",") {
+		pattern, value, some := strings.Cut(strings.TrimSpace(word), "=")
+		if !some {
+			pattern, value = "", pattern
+		} else if pattern == "" {
+			return fmt.Errorf("%q has no pattern before =", word)
 		}
+		parts := strings.Split(value, ":")
+		if !slices.Contains([]string{"hybrid", "obj", "insens"}, parts[0]) || len(parts) > 3 || !some && len(parts) > 1 {
+			return errors.New("it is one of hybrid, obj, insens, or PATTERN=POLICY[:K[:HK]]")
+		}
+		if !some {
+			f.c.ctx = parts[0]
+			continue
+		}
+		p := pta.PackagePolicy{Pattern: pattern, Policy: pta.Policy(parts[0]), K: 1, HK: -1}
+		for i, n := range parts[1:] {
+			v, err := strconv.Atoi(n)
+			if err != nil || v < 0 || v > 9 {
+				return fmt.Errorf("%q is not a number from 0 to 9", n)
+			}
+			*[]*int{&p.K, &p.HK}[i] = v
+		}
+		f.c.ctxFor = append(f.c.ctxFor, p)
 	}
-	return fmt.Errorf("it is one of %s", strings.Join(f.from, ", "))
+	return nil
 }
 
-func (f choice) String() string {
-	if f.p == nil {
+func (f contextFlag) String() string {
+	if f.c == nil {
 		return ""
 	}
-	return *f.p
+	return f.c.ctx
 }
-func (choice) Type() string { return "POLICY" }
+
+func (contextFlag) Type() string { return "POLICY" }
 
 type small struct {
 	p      *int

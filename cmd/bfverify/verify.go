@@ -198,7 +198,7 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 	var ctx context.Context
 	var wrong error
 	opt := options{
-		Ctx: s.c.ctx, K: s.c.k, HK: s.c.hk,
+		Ctx: s.c.ctx, K: s.c.k, HK: s.c.hk, Packages: s.c.ctxFor,
 		Entry: s.c.entry, Off: s.c.off, Scope: p.Has, Why: s.c.why,
 		MemLimit: s.mem,
 		RelFile:  relFile(),
