@@ -1,0 +1,3 @@
+module bench/std
+
+go 1.26.0
