@@ -21,7 +21,8 @@ const (
 	consStep                         // a = dst node, off = the facts.Reached
 	consDeref                        // a = dst node: references to what a value of type typ leads to
 	consReachDeref                   // a = dst node: what these reach
-	consHeld                         // a = dst node: what is in the value, off = dst node for interfaces
+	consSet                          // a = dst node, typ: what a variable of that type gets
+	consHeld                         // a = dst node: what is in structs and arrays, off = dst node for what is in interfaces
 	consMethods                      // a = dst node, off = the call site of MethodByName, or 0
 	consTypes                        // a = dst node, off = the facts.Reached
 	consNew                          // a = dst node
@@ -339,6 +340,8 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 				s.copyEdge(s.exportedReach(n), c.a, flows)
 			}
 		})
+	case consSet:
+		s.set(c, p)
 	case consHeld:
 		s.held(c, p)
 	case consMethods:
@@ -403,7 +406,11 @@ func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
 	if !ok {
 		m = s.node(cell.Type)
 		s.havoc[from][cell.Type] = m
-		s.copyEdge(from, m, flows)
+		if c.off == 0 && ty.Kind != facts.Interface {
+			s.on(from, constraint{kind: consSet, a: m, typ: cell.Type})
+		} else {
+			s.copyEdge(from, m, flows)
+		}
 	}
 	if c.off == 0 {
 		if c.row != 0 && ty.Kind != facts.Interface {

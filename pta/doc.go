@@ -133,14 +133,14 @@
 //	     (objectReach). Cycles collapse
 //	(R3) what is stored through reflection goes, as far as it fits, into the
 //	     variables that are written: into interfaces the value itself, into others
-//	     what it holds. What decoding stores is fresh: an object of the pointee
+//	     what values of their type hold, or a reference's pointer. What decoding stores is fresh: an object of the pointee
 //	     type of each variable that is reached
 //	(R4) code that is not known may store anything that is reachable into
 //	     everything that is reachable: through one variable a type. For a cell p
 //	     of type t that is reachable itself, p and the variable of t hold the
 //	     same, and are made one node; for the empty interface that is the reach
 //	     variable itself. Boxes and bindings are not written
-//	(R5) printing (P1-P4 in constrain.go) follows pointers from operands only
+//	(R5) printing (P1-P4 in print.go) follows pointers from operands only
 //	(R6) a reflect.Type keeps types without values, and gives those of parts, of
 //	     parameters and results, step by step. Types of values behind more than
 //	     two unexported fields are not known

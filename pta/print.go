@@ -7,7 +7,7 @@ import "github.com/bfverify/bfverify/facts"
 //	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
 //	(P2) of all that: what slices, maps and interfaces hold (below), and so on
 //	(P3) what other pointers point to is not read, but given for its methods (also)
-//	(P4) what an unsafe.Pointer reaches is read: a reflect.Value is printed as
+//	(P4) what the pointer of a reflect.Value refers to: it is printed as
 //	     the variable that it denotes
 const (
 	printRead = iota // all that is read
@@ -59,6 +59,20 @@ func (s *solver) print(kind consKind, b uint32, o ObjID) {
 	}
 }
 
+// inValue reports whether cell q is the pointer in a reflect.Value, its second
+// field.
+func (s *solver) inValue(q uint32) bool {
+	if s.obj[q-1] != s.obj[q] {
+		return false
+	}
+	for _, t := range s.cell(q - 1).Types {
+		if s.u.Types[t].Name == "reflect.Value" {
+			return true
+		}
+	}
+	return false
+}
+
 // printCell follows what cell q of type t holds, if q is part of what
 // constraint kind looks at.
 func (s *solver) printCell(kind consKind, b, q uint32, t facts.TypeID) {
@@ -69,6 +83,9 @@ func (s *solver) printCell(kind consKind, b, q uint32, t facts.TypeID) {
 	case k == facts.Slice, k == facts.Map, k == facts.Interface:
 		s.copyEdge(q, b+printBelow, flows)
 	case k == facts.UnsafePointer:
+		if !s.inValue(q) {
+			return // printed as a number
+		}
 		s.on(q, constraint{kind: consPrintHandle, off: b})
 	case kind == consPrintOperand && k == facts.Pointer:
 		s.copyEdge(q, b+printTop, flows)

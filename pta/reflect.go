@@ -199,8 +199,8 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 		s.closed(kind, touched)
 		s.on(touched, constraint{kind: consHavoc, a: touched, off: 1})
 	case d.From != facts.NoReg:
-		// Into interfaces goes what From holds, into other variables also what is
-		// in what that stands for.
+		// Into interfaces goes what From holds and what is in interfaces of it; into
+		// other variables what their type says (set), or what is in structs.
 		held := s.node(0)
 		for i := range uint32(s.leaves(f, d.From)) {
 			y := in.Base + f.Regs[d.From].Node + i
@@ -211,24 +211,39 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 	}
 }
 
-// held adds what is in the value that p stands for to node c.a, and what is in
-// its interfaces to node c.off. A reference may stand for a pointer.
+// held adds what is in the struct or array that p stands for to node c.a, and
+// what is in its interfaces, or in itself if it is one, to node c.off.
 func (s *solver) held(c constraint, p uint32) {
 	t, base, ok := s.value(p)
 	if !ok {
 		return
 	}
-	if s.objs[s.obj[p]].Kind == ObjRef {
-		s.insert(s.find(c.a), base) // a pointer to the variable
-	}
+	parts := s.u.Types[t].Kind == facts.Struct || s.u.Types[t].Kind == facts.Array
 	for _, q := range s.variable(base, t, false) {
 		switch cell := s.cell(q); {
 		case cell == nil || !cell.Ptr:
 		case s.u.Types[cell.Type].Kind == facts.Interface:
 			s.copyEdge(q, c.off, flows)
-		default:
+		case parts:
 			s.copyEdge(q, c.a, flows)
 		}
+	}
+}
+
+// set adds to node c.a what a variable of type c.typ, no interface, gets if
+// reflection stores p in it: what a value of a type that is assignable holds; of
+// a reference, also the pointer. What is no value flows as it is.
+func (s *solver) set(c constraint, p uint32) {
+	t, base, ok := s.value(p)
+	if !ok {
+		s.pointsTo(c.a, p)
+		return
+	}
+	if s.u.ShapeOf(t) == s.u.ShapeOf(c.typ) {
+		s.copyEdge(base, c.a, flows)
+	}
+	if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && s.u.ShapeOf(ty.Elem) == s.u.ShapeOf(t) {
+		s.pointsTo(c.a, base)
 	}
 }
 
@@ -302,7 +317,13 @@ func (s *solver) vars(c constraint, p uint32) {
 	ob := &s.objs[s.obj[p]]
 	switch {
 	case ob.Kind == ObjRef:
-		add(ob.Of, ob.As)
+		t, base := ob.As, ob.Of
+		add(base, t)
+		for _, q := range s.u.Layout(t).Ptrs {
+			if how == facts.ReachCells {
+				s.on(base+q, constraint{kind: consPointee, a: c.a, typ: s.u.Layout(t).Cells[q].Type})
+			}
+		}
 	case ob.Type == 0 || s.isClosure(ob):
 	case s.isBox(ob):
 		if how == facts.ReachCells && ob.Node == p {

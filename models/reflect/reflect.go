@@ -481,7 +481,7 @@ func (v Value) bf_SetZero() {
 func (v Value) bf_Grow(n int) {
 	v.bfx_look()
 	n2 := bfNew(bfTypes(v.bfx_val()))
-	bfStoreVars(n2, bfStep(v.bfx_val()))
+	bfStoreVars(bfStep(n2), bfStep(v.bfx_val()))
 	v.bfx_set(n2)
 }
 
@@ -595,11 +595,11 @@ func (v Value) bf_Methods() iter.Seq2[Method, Value] {
 func bf_Append(s Value, x ...Value) Value {
 	s.bfx_look()
 	n := bfNew(bfTypes(s.bfx_val()))
-	bfStoreVars(n, bfStep(s.bfx_val()))
+	bfStoreVars(bfStep(n), bfStep(s.bfx_val()))
 	for _, e := range x {
 		e.bfx_read()
 		s.bfx_put(e.bfx_val())
-		bfStoreVars(n, e.bfx_val())
+		bfStoreVars(bfStep(n), e.bfx_val())
 	}
 	if bfMaybe() {
 		return bfx_value(n)
