@@ -7,8 +7,7 @@ import "github.com/bfverify/bfverify/facts"
 //	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
 //	(P2) of all that: what slices, maps and interfaces hold (below), and so on
 //	(P3) what other pointers point to is not read, but given for its methods (also)
-//	(P4) what the pointer of a reflect.Value refers to: it is printed as
-//	     the variable that it denotes
+//	(P4) a reflect.Value is printed as the variable that it denotes
 const (
 	printRead = iota // all that is read
 	printOperand
