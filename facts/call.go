@@ -35,7 +35,4 @@ type CallAny struct {
 	Fn, X, Dst Reg
 	// Spawn calls each any number of times in goroutines of its own.
 	Spawn bool
-	// Methods calls the exported methods of the values in Fn instead of
-	// functions.
-	Methods bool
 }

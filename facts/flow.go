@@ -115,6 +115,8 @@ type Assert struct {
 type Reach struct {
 	Dst, X Reg
 	How    Reached
+	Type   Reg  // ReachConverted: the types to convert to
+	Kind   Kind // TypeOver: the kind of the types made
 }
 
 // Reached says how far something reaches.
@@ -135,6 +137,9 @@ const (
 	// ReachCells is those that pointers and boxes in X point to, too.
 	ReachVars
 	ReachCells
+	// ReachGiven is, for a Deep, the cells in X and no others: X comes from a
+	// Reach.
+	ReachGiven
 	// Step and StepAll are one step, for a Reach: the exported (or all) fields of
 	// what X stands for, its elements, or what it points to.
 	Step
@@ -145,6 +150,14 @@ const (
 	// ReachMethods is, for a Reach, the methods of the values in X: those of the
 	// name that the call says that this function was copied for, or all.
 	ReachMethods
+	// ReachConverted is, for a Reach, the values in X converted to the types in
+	// Type, without those that do not convert; ReachSliced is slices of the arrays
+	// in X.
+	ReachConverted
+	ReachSliced
+	// TypeOver is, for a Reach from types, those of kind Kind whose elements
+	// have these types, as far as the program has them, and these types.
+	TypeOver
 	// TypeParts and TypeMethods are, for a Reach from types: those of elements,
 	// keys, fields, parameters and results; those of exported methods' parameters
 	// and results.

@@ -57,6 +57,26 @@ func (u *Universe) Pointee(t TypeID) TypeID {
 	return 0
 }
 
+// Over returns the types without name of a kind whose elements have type t, in
+// the order of their ids.
+func (u *Universe) Over(t TypeID, kind Kind) []TypeID {
+	if u.overAt != len(u.Types) {
+		u.over, u.overAt = map[overKey][]TypeID{}, len(u.Types)
+		for i := range u.Types {
+			if ty := &u.Types[i]; !ty.Named && ty.Elem != 0 {
+				k := overKey{ty.Elem, ty.Kind}
+				u.over[k] = append(u.over[k], TypeID(i))
+			}
+		}
+	}
+	return u.over[overKey{t, kind}]
+}
+
+type overKey struct {
+	elem TypeID
+	kind Kind
+}
+
 // PartTypes returns the types of the parts of type t: elements, keys, fields,
 // parameters and results.
 func (u *Universe) PartTypes(t TypeID) []TypeID {

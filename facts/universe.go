@@ -30,6 +30,8 @@ type Universe struct {
 	shapeOf    []ShapeID
 	impl       map[[2]TypeID]bool
 	exported   map[TypeID][]uint32
+	over       map[overKey][]TypeID
+	overAt     int                          // len(Types) when over was made
 	lookupFunc map[string]map[string]FuncID // PkgID, name
 }
 

@@ -108,7 +108,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	in, out := s.insts[id], s.insts[to]
 	params := callee.Params
 	args := c.Args
-	if c.Method != 0 && len(params) > 0 {
+	if (c.Method != 0 || c.Fn != facts.NoReg && !withRecv) && len(params) > 0 {
 		params = params[1:]
 	} else if !withRecv && len(args) > 0 {
 		args, params = args[1:], params[1:]
@@ -156,9 +156,13 @@ func (s *solver) receive(to InstID, p uint32) {
 }
 
 // callValue connects a call of a function value with one function object.
-func (s *solver) callValue(c constraint, o ObjID) {
+func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
+	if s.objs[o].Kind == ObjMethod {
+		s.callMethodValue(c, p)
+		return
+	}
 	fn, closure := s.function(o)
 	if fn == 0 {
 		return
@@ -283,7 +287,11 @@ func (s *solver) invokeAt(c constraint, key facts.MethodID, t facts.TypeID, p ui
 }
 
 // callAny connects Anys[row] with one function object.
-func (s *solver) callAny(c constraint, o ObjID) {
+func (s *solver) callAny(c constraint, p uint32, o ObjID) {
+	if s.objs[o].Kind == ObjMethod {
+		s.callMethods(c, p)
+		return
+	}
 	fn, closure := s.function(o)
 	if fn == 0 || s.u.Funcs[fn] == nil {
 		return
@@ -324,7 +332,7 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 				s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), flows)
 			}
 		default:
-			s.on(x, constraint{kind: consAssert, a: out.Base + callee.Regs[p].Node, typ: t})
+			s.on(x, constraint{kind: consSet, a: out.Base + callee.Regs[p].Node, typ: t})
 		}
 	}
 	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
@@ -341,11 +349,10 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 					s.copyEdge(leaf+i, dst, flows)
 				}
 			} else {
-				box := s.objs[s.object(objKey{ObjBox, uint32(in.Fn)<<8 | c.row, uint32(t), in.Ctx}, t, c.inst)].Node
+				box, _ := s.box(dst, t, c.inst)
 				for i, cell := range s.u.Layout(t).Ptrs {
 					s.copyEdge(leaf+uint32(i), box+cell, flows)
 				}
-				s.insert(s.find(dst), box)
 			}
 			leaf += n
 		}

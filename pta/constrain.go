@@ -21,15 +21,17 @@ const (
 	consStep                         // a = dst node, off = the facts.Reached
 	consDeref                        // a = dst node: references to what a value of type typ leads to
 	consReachDeref                   // a = dst node: what these reach
-	consSet                          // a = dst node, typ: what a variable of that type gets
+	consSet                          // a = dst node, typ: what a variable of that type gets; off 1: converted
 	consHeld                         // a = dst node: what is in structs and arrays, off = dst node for what is in interfaces
+	consConvert                      // types of a conversion to node a: off = the values, inst, row of Reaches
+	consSlice                        // a = dst node, inst
+	consRaw                          // a = dst node: where an unsafe.Pointer points
 	consMethods                      // a = dst node, off = the call site of MethodByName, or 0
 	consTypes                        // a = dst node, off = the facts.Reached
 	consNew                          // a = dst node
 	consFresh                        // a write of fresh values: inst, row of Deeps
 	consGhost                        // a = dst node
 	consAny                          // call every function: inst, row
-	consAnyMethods                   // call every exported method: inst, row
 	consAnyThis                      // receiver of such a method: fn
 	consPrint                        // a slice of operands; off = its block of variables
 	consPrintOperand                 // an operand
@@ -135,8 +137,8 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		t := s.u.Types[f.Regs[g.Dst].Type].Elem
 		s.on(node(g.Base), constraint{kind: consGhost, a: node(g.Dst), typ: t})
 	}
-	for _, r := range f.Reaches {
-		s.reaches(in, f, r)
+	for i := range f.Reaches {
+		s.reaches(id, in, f, uint32(i))
 	}
 	for i := range f.Deeps {
 		s.deep(id, in, f, uint32(i))
@@ -153,10 +155,12 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			kind = everything // code that is not known
 		}
 		s.reachable(kind, in, f, a.X, fns+1)
-		if a.Methods {
-			for j := range s.leaves(f, a.Fn) {
-				s.on(node(a.Fn)+uint32(j), constraint{kind: consAnyMethods, inst: id, row: uint32(i)})
+		if !a.Spawn { // functions that Fn holds, or variables in it
+			for j := range uint32(s.leaves(f, a.Fn)) {
+				s.copyEdge(node(a.Fn)+j, fns, flows)
+				s.on(node(a.Fn)+j, constraint{kind: consStep, a: fns, off: uint32(facts.StepAll)})
 			}
+			s.on(fns, constraint{kind: consAny, inst: id, row: uint32(i)})
 			continue
 		}
 		s.reachable(kind, in, f, a.Fn, fns)
@@ -313,7 +317,7 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		to := s.link(c.inst, f, c.row, c.fn, ctx, false)
 		s.receive(to, p)
 	case consFn:
-		s.callValue(c, o)
+		s.callValue(c, p, o)
 	case consInvoke:
 		s.invoke(c, p, o)
 	case consThis:
@@ -359,18 +363,20 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)
 		s.pointsTo(c.a, s.objs[g].Node)
 	case consAny:
-		s.callAny(c, o)
-	case consAnyMethods:
-		s.callMethods(c, p)
+		s.callAny(c, p, o)
+	case consConvert:
+		s.convert(c, p)
+	case consSlice:
+		s.slice(c, p)
+	case consRaw:
+		s.insert(s.find(c.a), p)
 	case consAnyThis:
 		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:
 		s.print(c.kind, c.off, o)
 	case consPrintHandle:
 		if ob.Type != 0 && s.isHandle(ob.Type) {
-			for _, c2 := range s.ptrCells(o) {
-				s.copyEdge(ob.Node+c2, c.off+printOperand, flows)
-			}
+			s.copyEdge(ob.Node, c.off+printOperand, flows)
 		}
 	}
 }

@@ -115,13 +115,24 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 	}
 	s.objs = append(s.objs, o)
 	s.objReach = append(s.objReach, 0)
-	if box, fn := s.isBox(&o), o.Kind == ObjFunc || s.isClosure(&o); box || fn {
+	if box, fn := s.isBox(&o), o.Kind == ObjFunc || o.Kind == ObjMethod || s.isClosure(&o); box || fn {
 		for i := range o.N {
 			if box {
 				s.boxCells.Add(o.Node + i)
 			} else {
 				s.funcCells.Add(o.Node + i)
 			}
+		}
+	}
+	switch {
+	case o.Kind == ObjRef:
+		s.refCells.Add(o.Node)
+		s.values.Add(o.Node)
+		s.ofShape(s.u.ShapeOf(o.As)).Add(o.Node)
+	case s.isBox(&o):
+		for i := range o.N {
+			s.values.Add(o.Node + i)
+			s.ofShape(s.u.ShapeOf(o.Type)).Add(o.Node + i)
 		}
 	}
 	s.objOf[k] = id
@@ -153,4 +164,16 @@ func (s *solver) ptrCells(o ObjID) []uint32 {
 		return s.u.Layout(t).Ptrs
 	}
 	return nil
+}
+
+// ofShape returns the set of references and boxes that stand for a value of
+// shape k.
+func (s *solver) ofShape(k facts.ShapeID) *Set {
+	for int(k) >= len(s.valuesOf) {
+		s.valuesOf = append(s.valuesOf, nil)
+	}
+	if s.valuesOf[k] == nil {
+		s.valuesOf[k] = new(Set)
+	}
+	return s.valuesOf[k]
 }

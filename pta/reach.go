@@ -131,14 +131,7 @@ func (s *solver) fillValue(r, base uint32, t facts.TypeID) {
 	ty := &s.u.Types[t]
 	switch ty.Kind {
 	case facts.Struct:
-		off := base
-		for i := range ty.Fields {
-			f := &ty.Fields[i]
-			if ty.Usable(f) {
-				part(off, f.Type)
-			}
-			off += uint32(len(s.u.Layout(f.Type).Cells))
-		}
+		s.fields(base, t, false, part)
 	case facts.Array:
 		part(base, ty.Elem)
 	case facts.FuncKind:

@@ -1,6 +1,7 @@
 package pta
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bfverify/bfverify/facts"
@@ -109,8 +110,9 @@ func (s *solver) variable(p uint32, t facts.TypeID, exported bool) []uint32 {
 	return cs
 }
 
-// reaches adds the constraints of one Reach.
-func (s *solver) reaches(in Inst, f *facts.Func, r facts.Reach) {
+// reaches adds the constraints of Reaches[row] of instance id.
+func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
+	r := f.Reaches[row]
 	node := func(r facts.Reg) uint32 { return in.Base + f.Regs[r].Node }
 	n := s.leaves(f, r.X)
 	if n == 0 {
@@ -125,6 +127,14 @@ func (s *solver) reaches(in Inst, f *facts.Func, r facts.Reach) {
 		for i := range n {
 			s.on(node(r.X)+uint32(i), constraint{kind: consStep, a: node(r.Dst), off: uint32(r.How)})
 		}
+	case facts.ReachConverted:
+		if s.leaves(f, r.Type) == 1 && n == 1 {
+			s.on(node(r.Type), constraint{kind: consConvert, a: node(r.Dst), off: node(r.X), inst: id, row: row})
+		}
+	case facts.ReachSliced:
+		for i := range n {
+			s.on(node(r.X)+uint32(i), constraint{kind: consSlice, a: node(r.Dst)})
+		}
 	case facts.ReachMethods:
 		site := uint32(s.ctxs.site(in.Ctx))
 		if site != 0 {
@@ -136,9 +146,9 @@ func (s *solver) reaches(in Inst, f *facts.Func, r facts.Reach) {
 		for i := range n {
 			s.on(node(r.X)+uint32(i), constraint{kind: consMethods, a: node(r.Dst), off: site})
 		}
-	case facts.ReachTypes, facts.TypeParts, facts.TypeMethods:
+	case facts.ReachTypes, facts.TypeOver, facts.TypeParts, facts.TypeMethods:
 		for i := range n {
-			s.on(node(r.X)+uint32(i), constraint{kind: consTypes, a: node(r.Dst), off: uint32(r.How)})
+			s.on(node(r.X)+uint32(i), constraint{kind: consTypes, a: node(r.Dst), off: uint32(r.How), row: uint32(r.Kind)})
 		}
 	default:
 		if n == 1 { // nothing else defines the register
@@ -174,6 +184,10 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 	case facts.ReachVars, facts.ReachCells:
 		for i := range uint32(n) {
 			s.on(x+i, constraint{kind: consVars, a: touched, off: uint32(d.How), typ: f.Regs[d.X].Type})
+		}
+	case facts.ReachGiven:
+		for i := range uint32(n) {
+			s.copyEdge(x+i, touched, flows)
 		}
 	case facts.ReachPrint:
 		if n > 0 {
@@ -230,20 +244,102 @@ func (s *solver) held(c constraint, p uint32) {
 	}
 }
 
-// set adds to node c.a what a variable of type c.typ, no interface, gets if
-// reflection stores p in it: what a value of a type that is assignable holds; of
-// a reference, also the pointer. What is no value flows as it is.
+// set adds to the node c.a and those after it what a variable of type c.typ, no
+// interface, gets of a value p that is assigned to it: the leaves of one of the
+// same shape; of a reference also the pointer. What is no value flows as it is.
+// With c.off, p is converted: arrays and their pointers are made of slices, and
+// pointers of an unsafe.Pointer.
 func (s *solver) set(c constraint, p uint32) {
+	want := s.u.Layout(c.typ).Ptrs
 	t, base, ok := s.value(p)
 	if !ok {
-		s.pointsTo(c.a, p)
+		if len(want) == 1 {
+			s.pointsTo(c.a, p)
+		}
 		return
 	}
-	if s.u.ShapeOf(t) == s.u.ShapeOf(c.typ) {
+	have := s.u.Layout(t).Ptrs
+	a, b := &s.u.Types[t], &s.u.Types[c.typ]
+	pa, pb := s.u.Pointee(t), s.u.Pointee(c.typ)
+	switch {
+	case s.u.ShapeOf(t) == s.u.ShapeOf(c.typ):
+		for i := range min(len(have), len(want)) {
+			s.copyEdge(base+have[i], c.a+uint32(i), flows)
+		}
+	case c.off == 0:
+	case pa != 0 && pb != 0 && s.u.ShapeOf(pa) == s.u.ShapeOf(pb): // the pointer to an array
 		s.copyEdge(base, c.a, flows)
+	case a.Kind == facts.UnsafePointer && pb != 0:
+		s.copyEdge(base, c.a, opaque)
+	case a.Kind == facts.Slice && b.Kind == facts.Array && s.u.ShapeOf(pa) == s.u.ShapeOf(b.Elem):
+		for i, cell := range want {
+			s.on(base, constraint{kind: consLoad, a: c.a + uint32(i), off: cell, typ: t})
+		}
 	}
-	if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && s.u.ShapeOf(ty.Elem) == s.u.ShapeOf(t) {
+	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && s.u.ShapeOf(b.Elem) == s.u.ShapeOf(t) {
 		s.pointsTo(c.a, base)
+	}
+}
+
+// box returns the first cell of the box of type t that goes into node dst.
+func (s *solver) box(dst uint32, t facts.TypeID, inst InstID) (uint32, bool) {
+	k := objKey{ObjBox, dst, uint32(t), 0}
+	if o, ok := s.objOf[k]; ok {
+		return s.objs[o].Node, false
+	}
+	n := s.objs[s.object(k, t, inst)].Node
+	s.insert(s.find(dst), n)
+	return n, true
+}
+
+// convert converts what node c.off holds to the types that p stands for. What a
+// conversion from a string makes is fresh.
+func (s *solver) convert(c constraint, p uint32) {
+	for _, t := range s.standsFor(p) {
+		if s.u.Types[t].Kind == facts.Interface {
+			s.copyEdge(c.off, c.a, flows)
+			continue
+		}
+		b, fresh := s.box(c.a, t, c.inst)
+		if !fresh {
+			continue
+		}
+		l := s.u.Layout(t)
+		if len(l.Ptrs) == 0 {
+			continue
+		}
+		v := s.nodes(variables, len(l.Ptrs))
+		for i, cell := range l.Ptrs {
+			n := v + uint32(i)
+			s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
+			s.copyEdge(n, b+cell, flows)
+		}
+		s.on(c.off, constraint{kind: consSet, a: v, off: 1, typ: t})
+		if m := s.u.Pointee(t); s.u.Types[t].Kind == facts.Slice && s.u.Types[m].Kind == facts.Scalar {
+			f := s.u.Funcs[s.insts[c.inst].Fn]
+			s.pointsTo(v, s.newObject(c.inst, uint32(len(f.News)+len(f.Deeps))+c.row, m))
+		}
+	}
+}
+
+// slice gives slices of the array that p stands for, and, should the program
+// have no type for them, its elements.
+func (s *solver) slice(c constraint, p uint32) {
+	t, base, ok := s.value(p)
+	if !ok || s.u.Types[t].Kind != facts.Array {
+		return
+	}
+	elem := s.u.Types[t].Elem
+	s.give(c.a, base, elem)
+	xs := s.u.Over(elem, facts.Slice)
+	if s.u.Types[elem].Shape == "uint8" { // Bytes gives bytes of any type
+		if b := s.u.TypeByName("[]uint8"); b != 0 && !slices.Contains(xs, b) {
+			xs = append(xs[:len(xs):len(xs)], b)
+		}
+	}
+	for _, x := range xs {
+		b, _ := s.box(c.a, x, 0)
+		s.pointsTo(b, base)
 	}
 }
 
@@ -259,36 +355,59 @@ func (s *solver) cell(p uint32) *facts.Cell {
 // step gives what one step leads to from the value that p stands for.
 func (s *solver) step(c constraint, p uint32) {
 	t, base, ok := s.value(p)
-	if !ok {
-		s.insert(s.find(c.a), p) // a function, or an address that unsafe made
+	if !ok { // a function, or a pointer whose type is not known
+		s.insert(s.find(c.a), p)
+		if s.writable(&s.objs[s.obj[p]]) {
+			for _, t := range s.cell(p).Types {
+				s.give(c.a, p, t)
+			}
+		}
 		return
 	}
 	ty := &s.u.Types[t]
 	switch ty.Kind {
 	case facts.Struct:
-		off := base
-		for i := range ty.Fields {
-			f := &ty.Fields[i]
-			if facts.Reached(c.off) == facts.StepAll || ty.Usable(f) {
-				s.give(c.a, off, f.Type)
-			}
-			off += uint32(len(s.u.Layout(f.Type).Cells))
-		}
+		s.fields(base, t, facts.Reached(c.off) == facts.StepAll, func(p uint32, t facts.TypeID) { s.give(c.a, p, t) })
 	case facts.Array:
 		s.give(c.a, base, ty.Elem)
 	case facts.Interface, facts.FuncKind:
 		s.copyEdge(base, c.a, flows)
 	case facts.Pointer, facts.Slice, facts.Map, facts.Chan:
 		s.on(base, constraint{kind: consDeref, a: c.a, typ: t})
+	case facts.UnsafePointer:
+		s.on(base, constraint{kind: consRaw, a: c.a})
 	}
 	if ob := &s.objs[s.obj[base]]; ob.Untyped {
 		s.copyEdge(ob.foreign, c.a, flows)
 	}
 }
 
+// fields calls f with each field of the struct of type t that starts at cell p;
+// without all, with those that reflection lets a program use.
+func (s *solver) fields(p uint32, t facts.TypeID, all bool, f func(p uint32, t facts.TypeID)) {
+	ty := &s.u.Types[t]
+	for i := range ty.Fields {
+		x := &ty.Fields[i]
+		if all || ty.Usable(x) {
+			f(p, x.Type)
+		}
+		p += uint32(len(s.u.Layout(x.Type).Cells))
+	}
+}
+
 // pointees calls f with each variable that a value of type t leads to if it
-// points to cell p.
+// points to cell p. An address somewhere in an object leads to all cells that
+// have the type.
 func (s *solver) pointees(t facts.TypeID, p uint32, f func(p uint32, t facts.TypeID)) {
+	if ob := s.objs[s.obj[p]]; ob.Kind == ObjArith {
+		of := &s.objs[ob.Of]
+		for i := range of.N {
+			if q := of.Node + i; of.Type != 0 && (t == 0 || s.native(q, of, t)) {
+				s.pointees(t, q, f)
+			}
+		}
+		return
+	}
 	if s.objs[s.obj[p]].Type == 0 {
 		return
 	}
@@ -303,6 +422,9 @@ func (s *solver) pointees(t facts.TypeID, p uint32, f func(p uint32, t facts.Typ
 	case facts.Chan:
 		f(p, ty.Obj)
 		f(p, ty.Elem)
+	case facts.Scalar, facts.UnsafePointer: // not known: the largest variable that starts there
+		ts := s.cell(p).Types
+		f(p, ts[len(ts)-1])
 	}
 }
 
@@ -324,7 +446,7 @@ func (s *solver) vars(c constraint, p uint32) {
 				s.on(base+q, constraint{kind: consPointee, a: c.a, typ: s.u.Layout(t).Cells[q].Type})
 			}
 		}
-	case ob.Type == 0 || s.isClosure(ob):
+	case ob.Type == 0 && ob.Kind != ObjArith || s.isClosure(ob):
 	case s.isBox(ob):
 		if how == facts.ReachCells && ob.Node == p {
 			for _, q := range s.u.Layout(ob.Type).Ptrs {
@@ -332,10 +454,9 @@ func (s *solver) vars(c constraint, p uint32) {
 			}
 		}
 	case how == facts.ReachCells && s.u.Pointee(c.typ) != 0:
-		add(p, s.u.Pointee(c.typ))
-	default: // a pointer whose type is not known: the largest variable that starts there
-		ts := s.cell(p).Types
-		add(p, ts[len(ts)-1])
+		s.pointees(c.typ, p, add)
+	default: // a pointer whose type is not known
+		s.pointees(0, p, add)
 	}
 }
 
@@ -344,6 +465,8 @@ func (s *solver) typesOf(c constraint, p uint32) {
 	for _, t := range s.standsFor(p) {
 		ts := []facts.TypeID{t}
 		switch facts.Reached(c.off) {
+		case facts.TypeOver:
+			ts = append(ts, s.u.Over(t, facts.Kind(c.row))...)
 		case facts.TypeParts:
 			ts = s.u.PartTypes(t)
 		case facts.TypeMethods:
@@ -419,83 +542,130 @@ func (s *solver) writable(ob *Object) bool {
 	return ob.Type != 0 && ob.Kind != ObjUnboxed && !s.isBox(ob) && !s.isClosure(ob)
 }
 
-// callMethods connects Anys[c.row] with the exported methods of what p stands
-// for: of a value, of a pointer to it where p refers to a variable, or those
-// that MethodByName names.
-func (s *solver) callMethods(c constraint, p uint32) {
-	named := func(m facts.Method) bool { return facts.Exported(s.u.Methods[m.Key]) }
-	if ob := &s.objs[s.obj[p]]; ob.Kind == ObjMethod {
-		if site := uint32(ob.As); site != 0 {
-			g := s.elemFn[site]
-			name := s.u.Funcs[g].Calls[site-s.callBase[g]].Name + " "
-			named = func(m facts.Method) bool { return strings.HasPrefix(s.u.Methods[m.Key], name) }
-		}
-		p = ob.Of
+// A boundMethod is a method as reflection gives it, with its receiver: what the
+// variable of pointer type at base holds; the address base; or the value of type
+// t at base. A method of a type takes it as an argument.
+type boundMethod struct {
+	fn   facts.FuncID
+	recv receiver
+	t    facts.TypeID
+	base uint32
+}
+
+type receiver uint8
+
+const (
+	recvHeld receiver = iota
+	recvAt
+	recvValue
+	recvArg
+)
+
+// methodsOf calls f with each method that p, an ObjMethod, stands for: of a
+// value, of a pointer to it where that is a variable, or of a type; exported
+// ones, or those of the name that MethodByName was called with.
+func (s *solver) methodsOf(p uint32, f func(boundMethod)) {
+	m := &s.objs[s.obj[p]]
+	named := func(x facts.Method) bool { return facts.Exported(s.u.Methods[x.Key]) }
+	if site := uint32(m.As); site != 0 {
+		g := s.elemFn[site]
+		name := s.u.Funcs[g].Calls[site-s.callBase[g]].Name + " "
+		named = func(x facts.Method) bool { return strings.HasPrefix(s.u.Methods[x.Key], name) }
 	}
-	t, base, ok := s.value(p)
-	if !ok {
-		if ob := &s.objs[s.obj[p]]; ob.Kind == ObjType {
-			s.callTypeMethods(c, facts.TypeID(ob.Of), named)
+	each := func(t facts.TypeID, b boundMethod) {
+		if t == 0 || s.u.Types[t].Kind == facts.Interface {
+			return
 		}
-		return
-	}
-	for _, m := range s.u.Types[t].Methods {
-		if s.u.Types[t].Kind != facts.Interface && named(m) {
-			s.callMethod(c, m.Fn, t, base)
-		}
-	}
-	if pt := s.pointerTo(t); pt != 0 && s.objs[s.obj[p]].Kind == ObjRef {
-		for _, m := range s.u.Types[pt].Methods {
-			if named(m) {
-				c.fn = m.Fn
-				s.anyThis(c, base)
+		for _, x := range s.u.Types[t].Methods {
+			if s.u.Funcs[x.Fn] != nil && named(x) {
+				b.fn = x.Fn
+				f(b)
 			}
 		}
 	}
-}
-
-// callMethod connects Anys[c.row] with method fn of the value of type t that
-// starts at cell base.
-func (s *solver) callMethod(c constraint, fn facts.FuncID, t facts.TypeID, base uint32) {
-	callee := s.u.Funcs[fn]
-	if callee == nil {
+	if of := &s.objs[s.obj[m.Of]]; of.Kind == ObjType {
+		each(facts.TypeID(of.Of), boundMethod{recv: recvArg})
+		return
+	}
+	t, base, ok := s.value(m.Of)
+	if !ok {
+		if c := s.cell(m.Of); c != nil { // a pointer whose type is not known
+			for _, t := range c.Types {
+				each(s.pointerTo(t), boundMethod{recv: recvAt, base: m.Of})
+			}
+		}
 		return
 	}
 	if s.u.Types[t].Kind == facts.Pointer {
-		c.kind, c.fn = consAnyThis, fn
-		s.on(base, c)
-		return
+		each(t, boundMethod{recv: recvHeld, t: t, base: base})
+	} else {
+		each(t, boundMethod{recv: recvValue, t: t, base: base})
 	}
-	a, in, f := s.any(c)
-	to := s.instance(fn, s.calleeCtx(callee, s.anyElem(f, c.row), in.Ctx, noObj))
-	s.linkAny(c, a, to, 1)
-	s.receiveValue(to, t, base)
+	if s.objs[s.obj[m.Of]].Kind == ObjRef {
+		each(s.pointerTo(t), boundMethod{recv: recvAt, base: base})
+	}
 }
 
-// callTypeMethods connects Anys[c.row] with the exported methods of type t, as
-// functions whose first argument is the receiver.
-func (s *solver) callTypeMethods(c constraint, t facts.TypeID, named func(facts.Method) bool) {
-	if s.u.Types[t].Kind == facts.Interface {
-		return
-	}
-	for _, m := range s.u.Types[t].Methods {
-		if callee := s.u.Funcs[m.Fn]; callee != nil && named(m) {
-			a, in, f := s.any(c)
-			s.linkAny(c, a, s.instance(m.Fn, s.calleeCtx(callee, s.anyElem(f, c.row), in.Ctx, noObj)), 0)
+// callMethods connects Anys[c.row] with the methods that p stands for.
+func (s *solver) callMethods(c constraint, p uint32) {
+	s.methodsOf(p, func(m boundMethod) {
+		switch c.fn = m.fn; m.recv {
+		case recvHeld:
+			c.kind = consAnyThis
+			s.on(m.base, c)
+		case recvAt:
+			s.anyThis(c, m.base)
+		case recvValue:
+			s.receiveValue(s.callOne(c, noObj, 1), m.t, m.base)
+		case recvArg:
+			s.callOne(c, noObj, 0)
 		}
-	}
+	})
+}
+
+// callOne connects Anys[c.row] with c.fn, called on receiver recv; the first
+// skip parameters get no arguments.
+func (s *solver) callOne(c constraint, recv ObjID, skip int) InstID {
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	to := s.instance(c.fn, s.calleeCtx(s.u.Funcs[c.fn], s.anyElem(f, c.row), in.Ctx, recv))
+	s.linkAny(c, &f.Anys[c.row], to, skip)
+	return to
 }
 
 // anyThis connects Anys[c.row] with method c.fn on receiver p.
 func (s *solver) anyThis(c constraint, p uint32) {
-	callee := s.u.Funcs[c.fn]
-	if callee == nil {
-		return
+	s.receive(s.callOne(c, s.obj[p], 1), p)
+}
+
+// callMethodValue connects a call of a function value with the methods that p
+// stands for.
+func (s *solver) callMethodValue(c constraint, p uint32) {
+	in := s.insts[c.inst]
+	f := s.u.Funcs[in.Fn]
+	link := func(fn facts.FuncID, recv ObjID, bound bool) InstID {
+		return s.link(c.inst, f, c.row, fn, s.calleeCtx(s.u.Funcs[fn], s.callElem(f, c.row), in.Ctx, recv), !bound)
 	}
-	a, in, f := s.any(c)
-	to := s.instance(c.fn, s.calleeCtx(callee, s.anyElem(f, c.row), in.Ctx, s.obj[p]))
-	s.linkAny(c, a, to, 1)
-	s.receive(to, p)
+	s.methodsOf(p, func(m boundMethod) {
+		params := len(s.u.Funcs[m.fn].Params)
+		if m.recv != recvArg {
+			params--
+		}
+		if params != len(f.Calls[c.row].Args) {
+			return // of another signature
+		}
+		switch m.recv {
+		case recvHeld:
+			c.kind, c.fn = consThis, m.fn
+			s.on(m.base, c)
+		case recvAt:
+			s.receive(link(m.fn, s.obj[m.base], true), m.base)
+		case recvValue:
+			s.receiveValue(link(m.fn, noObj, true), m.t, m.base)
+		case recvArg:
+			link(m.fn, noObj, false)
+		}
+	})
 }
 
 // receiveValue lets the value of type t at cell base flow into the receiver
@@ -509,12 +679,6 @@ func (s *solver) receiveValue(to InstID, t facts.TypeID, base uint32) {
 	for i, cell := range s.u.Layout(t).Ptrs {
 		s.copyEdge(base+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), flows)
 	}
-}
-
-func (s *solver) any(c constraint) (*facts.CallAny, Inst, *facts.Func) {
-	in := s.insts[c.inst]
-	f := s.u.Funcs[in.Fn]
-	return &f.Anys[c.row], in, f
 }
 
 // anyElem is the call site that stands for Anys[row] in contexts.

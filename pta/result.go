@@ -126,6 +126,19 @@ func (r *Result) Object(cell uint32) (ObjID, uint32) {
 	return o, cell - r.Objs[o].Node
 }
 
+// Behind returns the object that o, which is none itself, leads to: what a
+// reference or a method of a variable refers to, what an address that unsafe
+// computed lies in; else 0. Such elements have no content of their own.
+func (r *Result) Behind(o ObjID) ObjID {
+	switch ob := &r.Objs[o]; ob.Kind {
+	case ObjRef, ObjMethod:
+		return r.obj[ob.Of]
+	case ObjArith:
+		return ObjID(ob.Of)
+	}
+	return noObj
+}
+
 // Cell describes the cell at an offset of an object; nil for functions.
 func (r *Result) Cell(o ObjID, off uint32) *facts.Cell {
 	t := r.Objs[o].Type

@@ -71,6 +71,11 @@ type solver struct {
 	untypedCells Set
 	boxCells     Set
 	funcCells    Set
+	refCells     Set
+	worded       Set         // references that were viewed as words
+	refWords     uint32      // what their words are
+	values       Set         // references and boxes
+	valuesOf     []*Set      // by shape: those that stand for a value of it
 	ifaces       []*verdicts // by type
 	ptrTo        map[facts.TypeID]facts.TypeID
 	refs         map[ObjID][]uint32 // references to parts of an object
@@ -362,6 +367,10 @@ func (s *solver) constraintsOf(n uint32, d *Set) {
 		elems := d.Elems(nil)
 		for i := range cs {
 			c := cs[i]
+			if c.kind == consSet || c.kind == consAssert {
+				s.replayTo(n, c, d)
+				continue
+			}
 			for _, p := range elems {
 				s.apply(n, c, p)
 			}
@@ -445,7 +454,23 @@ func (s *solver) replay(n uint32, c constraint) {
 		rest.addMinus(&old, d)
 		old = rest
 	}
-	for _, p := range old.Elems(nil) {
+	s.replayTo(n, c, &old)
+}
+
+// replayTo applies constraint c of node n to those of the elements d that may
+// matter to it: for assertions and assignments, values of the type's shape,
+// references to what the type points to, and what is no value.
+func (s *solver) replayTo(n uint32, c constraint, d *Set) {
+	if (c.kind == consSet && c.off == 0 || c.kind == consAssert) && s.u.Types[c.typ].Kind != facts.Interface {
+		var some Set
+		some.addMinus(d, &s.values)
+		some.addMeet(d, s.ofShape(s.u.ShapeOf(c.typ)))
+		if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer {
+			some.addMeet(d, s.ofShape(s.u.ShapeOf(ty.Elem)))
+		}
+		d = &some
+	}
+	for _, p := range d.Elems(nil) {
 		s.apply(n, c, p)
 	}
 }

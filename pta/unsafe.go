@@ -190,6 +190,33 @@ func (s *solver) unsafeEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) bo
 	return true
 }
 
+// dereferenced returns from without references, whose words are what they refer
+// to or what pointers there hold: through one variable for all of the program.
+// Types tell apart what comes out where it is used.
+func (s *solver) dereferenced(from *Set, dst uint32, t facts.TypeID) *Set {
+	var refs, fresh Set
+	refs.addMeet(from, &s.refCells)
+	if refs.Empty() {
+		return from
+	}
+	if s.refWords == 0 {
+		s.refWords = s.node(0)
+	}
+	fresh.addMinus(&refs, &s.worded)
+	s.worded.addAll(&fresh)
+	for _, p := range fresh.Elems(nil) {
+		ob := s.objs[s.obj[p]]
+		s.insert(s.find(s.refWords), ob.Of)
+		if k := s.u.Types[ob.As].Kind; k.PointerLike() && k != facts.Slice && k != facts.Interface {
+			s.copyEdge(ob.Of, s.refWords, flows)
+		}
+	}
+	s.typedEdge(s.refWords, dst, opaque, t)
+	out := new(Set)
+	out.addMinus(from, &refs)
+	return out
+}
+
 // flowUnsafe lets everything flow: what does not fit is viewed at type t, with
 // which dst was declared, from now on. An interface value seen as its words is what it holds, if that
 // is a pointer, else a pointer to it.
@@ -200,6 +227,10 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 	}
 	var add Set
 	kind := s.u.Types[t].Kind
+	if kind != facts.Interface {
+		from = s.dereferenced(from, dst, t)
+		dst = s.find(dst)
+	}
 	if mode == arithmetic {
 		last := noObj
 		for _, p := range from.Elems(nil) {

@@ -13,9 +13,10 @@ import (
 //	(E2) what a goroutine is started with: closure, receiver, arguments
 //	(E3) whatever an escaped object's cells may hold, channels' buffers, maps,
 //	     boxes, bindings and ghosts included
+//	(E4) what an escaped reference, method or computed address leads to
 //
 // An object outside the set is reachable from the registers of one goroutine
-// alone: every other way into another goroutine leads through (E1) to (E3).
+// alone: every other way into another goroutine leads through (E1) to (E4).
 func escaping(v *stage.View) stage.Bits {
 	esc := stage.NewBits(len(v.Res.Objs))
 	var todo []pta.ObjID
@@ -68,6 +69,9 @@ func escaping(v *stage.View) stage.Bits {
 		ob := &v.Res.Objs[o]
 		for i := range ob.N {
 			v.Res.Content(ob.Node + i).Each(add)
+		}
+		if b := v.Res.Behind(o); b != 0 { // (E4)
+			add(v.Res.Objs[b].Node)
 		}
 		for _, g := range ghosts[o] {
 			add(v.Res.Objs[g].Node)

@@ -656,6 +656,20 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 		reach(facts.Step)
 	case "bfStepAll":
 		reach(facts.StepAll)
+	case "bfConvert":
+		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: val(0), Type: val(1), How: facts.ReachConverted})
+		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+	case "bfSlice":
+		reach(facts.ReachSliced)
+	case "bfTypeOver":
+		kind, ok := c.Args[1].(*ssa.Const)
+		if !ok {
+			l.unknown(name + " with a kind that is no constant")
+			return
+		}
+		n, _ := constInt(kind)
+		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: val(0), How: facts.TypeOver, Kind: facts.Kind(n)})
+		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
 	case "bfMethods":
 		reach(facts.ReachMethods)
 	case "bfTypes":
@@ -673,6 +687,8 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 		l.deep(facts.Deep{X: val(0), Write: true, How: facts.ReachVars, From: val(1)})
 	case "bfReadVars":
 		l.deep(facts.Deep{X: val(0), How: facts.ReachVars})
+	case "bfReadCells":
+		l.deep(facts.Deep{X: arg(0), How: facts.ReachGiven})
 	case "bfRead":
 		l.deep(facts.Deep{X: val(0), How: facts.ReachCells})
 	case "bfDeepRead":
@@ -688,8 +704,8 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "bfGhost":
 		l.f.Ghosts = append(l.f.Ghosts, facts.Ghost{Dst: l.reg(dst), Base: arg(0)})
 		l.point(facts.OpGhost, len(l.f.Ghosts)-1, 0)
-	case "bfCallFunc", "bfCallMethods":
-		a := facts.CallAny{Fn: val(0), X: val(1), Methods: name == "bfCallMethods"}
+	case "bfCallFunc":
+		a := facts.CallAny{Fn: val(0), X: val(1)}
 		if dst != nil {
 			a.Dst = l.reg(dst)
 		}

@@ -42,20 +42,21 @@ func bfStore(p, x any)
 func bfDeepRead(x any)
 func bfGhost(p any) *any
 func bfCallFunc(f, x any) any
-func bfCallMethods(recv, x any) any
+func bfConvert(x, types any) any
+func bfSlice(x any) any
+func bfTypeOver(t any, kind int) any
 func bfUnknown(reason string)
 
 // bfx_handle is what ptr points to.
 type bfx_handle struct {
 	val  any // usable
 	root any // what it was derived from, by fields that may be unexported
-	recv any // receivers, for a method
 }
 
 //bf:inline
 //bf:silent
-func bfx_handleOf(val, root, recv any) Value {
-	return Value{ptr: unsafe.Pointer(&bfx_handle{val, root, recv}), flag: flag(bfx_int())}
+func bfx_handleOf(val, root any) Value {
+	return Value{ptr: unsafe.Pointer(&bfx_handle{val, root}), flag: flag(bfx_int())}
 }
 
 //bf:inline
@@ -82,15 +83,6 @@ func (v Value) bfx_root() any {
 	return (*bfx_handle)(v.ptr).root
 }
 
-//bf:inline
-//bf:silent
-func (v Value) bfx_recv() any {
-	if v.ptr == nil {
-		return nil
-	}
-	return (*bfx_handle)(v.ptr).recv
-}
-
 // bfx_derive is what v leads to.
 func (v Value) bfx_derive() Value {
 	val := v.bfx_val()
@@ -102,7 +94,7 @@ func (v Value) bfx_derive() Value {
 	if bfMaybe() {
 		next = val // where values go round, all of them are one
 	}
-	return bfx_handleOf(next, root, nil)
+	return bfx_handleOf(next, root)
 }
 
 // bfx_read reads the variables themselves, bfx_look what they point to as well.
@@ -116,10 +108,23 @@ func (v Value) bfx_look() {
 	bfReadVars(bfStepAll(v.bfx_val()))
 }
 
+// bfx_walk is what v leads to in any number of steps: an embedded field is one.
+func (v Value) bfx_walk() Value {
+	for bfMaybe() {
+		v = v.bfx_derive()
+	}
+	return v
+}
+
 // bfx_set stores x in the variables, bfx_put in what they point to.
 func (v Value) bfx_set(x any) { bfStoreVars(v.bfx_val(), x) }
 
-func (v Value) bfx_put(x any) { bfStoreVars(bfStep(v.bfx_val()), x) }
+// What MakeSlice and its like make of a type that the program does not have is
+// its element itself: it is put there too.
+func (v Value) bfx_put(x any) {
+	bfStoreVars(bfStep(v.bfx_val()), x)
+	bfStoreVars(v.bfx_val(), x)
+}
 
 //bf:inline
 //bf:silent
@@ -220,12 +225,12 @@ func (v Value) bf_FieldByIndex(index []int) Value {
 	for _, i := range index {
 		_ = i
 	}
-	return v.bfx_derive()
+	return v.bfx_walk()
 }
 
 func (v Value) bf_FieldByName(name string) Value {
 	v.bfx_read()
-	return v.bfx_derive()
+	return v.bfx_walk()
 }
 
 func (v Value) bf_Index(i int) Value {
@@ -235,17 +240,23 @@ func (v Value) bf_Index(i int) Value {
 
 func (v Value) bf_Slice(i, j int) Value {
 	v.bfx_read()
-	return v.bfx_derive()
+	if bfMaybe() {
+		return v // of a slice or a string
+	}
+	return bfx_value(bfSlice(v.bfx_val()))
 }
 
 func (v Value) bf_Slice3(i, j, k int) Value {
 	v.bfx_read()
-	return v.bfx_derive()
+	if bfMaybe() {
+		return v // of a slice or a string
+	}
+	return bfx_value(bfSlice(v.bfx_val()))
 }
 
 func (v Value) bf_Convert(t Type) Value {
 	v.bfx_look()
-	return v.bfx_derive()
+	return bfx_value(bfConvert(v.bfx_val(), bfx_like(t)))
 }
 
 func (v Value) bf_MapIndex(key Value) Value {
@@ -259,7 +270,7 @@ func (v Value) bf_FieldByNameFunc(match func(string) bool) Value {
 		match(bfx_text())
 	}
 	v.bfx_read()
-	return v.bfx_derive()
+	return v.bfx_walk()
 }
 
 func (v Value) bf_FieldByIndexErr(index []int) (Value, error) {
@@ -272,14 +283,14 @@ func (v Value) bf_FieldByIndexErr(index []int) (Value, error) {
 // A method value keeps its receiver; which method it is is not known.
 
 func (v Value) bf_Method(i int) Value {
-	return bfx_handleOf(nil, nil, bfMethods(v.bfx_val()))
+	return bfx_value(bfMethods(v.bfx_val()))
 }
 
 func (v Value) bf_MethodByName(name string) Value {
-	return bfx_handleOf(nil, nil, bfMethods(v.bfx_val()))
+	return bfx_value(bfMethods(v.bfx_val()))
 }
 
-// Call calls any function that v stands for, or any method of its receivers.
+// Call calls any function or method that v stands for.
 
 func (v Value) bf_Call(in []Value) []Value {
 	bfUnknown("reflect.Value.Call: any function that its value holds may be called")
@@ -302,10 +313,7 @@ func (v Value) bf_CallSlice(in []Value) []Value {
 }
 
 func (v Value) bfx_call(args []any) []Value {
-	r := bfCallFunc(bfStep(v.bfx_val()), args)
-	if bfMaybe() {
-		r = bfCallMethods(v.bfx_recv(), args)
-	}
+	r := bfCallFunc(v.bfx_val(), args)
 	return []Value{bfx_value(r)}
 }
 
@@ -380,19 +388,16 @@ func (v Value) bf_Equal(u Value) bool {
 	return bfMaybe()
 }
 
-// Bytes gives the variable's own bytes. Those of a named type of bytes are
-// read, and a fresh slice is given for them: it is assumed that nobody writes
-// through it.
+// Bytes gives the variable's own bytes, of whatever type they are.
 
 func (v Value) bf_Bytes() []byte {
 	v.bfx_read()
-	if b, ok := bfStep(v.bfx_val()).([]byte); ok {
-		return b
+	b := bfConvert(v.bfx_val(), bfTypes([]byte(nil)))
+	if bfMaybe() {
+		b = bfSlice(v.bfx_val())
 	}
-	if b, ok := v.bfx_val().([]byte); ok {
-		return b
-	}
-	return make([]byte, 1)
+	x, _ := b.([]byte)
+	return x
 }
 
 func (v Value) bf_bytesSlow() []byte {
@@ -669,16 +674,22 @@ func bf_New(typ Type) Value {
 
 func bf_NewAt(typ Type, p unsafe.Pointer) Value {
 	bfUnknown("reflect.NewAt makes a pointer of a type not known here")
-	return bfx_value(bfStepAll(p))
+	if bfMaybe() {
+		return bfx_value(bfStepAll(p))
+	}
+	return bfx_value(bfConvert(p, bfTypeOver(bfx_like(typ), bfx_pointer)))
 }
 
 func bf_SliceAt(typ Type, p unsafe.Pointer, n int) Value {
 	bfUnknown("reflect.SliceAt makes a slice of a type not known here")
-	return bfx_value(bfStepAll(p))
+	if bfMaybe() {
+		return bfx_value(bfStepAll(p))
+	}
+	return bfx_value(bfConvert(p, bfTypeOver(bfx_like(typ), bfx_slice)))
 }
 
 func bf_MakeFunc(typ Type, fn func(args []Value) (results []Value)) Value {
-	bfUnknown("reflect.MakeFunc: who calls the function that it makes is not known")
+	bfUnknown("reflect.MakeFunc: who calls the function that it makes, and with what, is not known")
 	go func() {
 		for bfMaybe() {
 			for _, r := range fn([]Value{bfx_fresh(typ)}) {
@@ -705,31 +716,32 @@ func bf_VisibleFields(t Type) []StructField {
 
 // Types lead to types.
 
-func bf_PointerTo(t Type) Type {
-	return bfx_type(bfx_like(t))
-}
+// The kinds of package facts.
+const (
+	bfx_pointer = 1
+	bfx_slice   = 3
+	bfx_array   = 4
+	bfx_map     = 6
+	bfx_chan    = 7
+)
 
-func bf_PtrTo(t Type) Type {
-	return bfx_type(bfx_like(t))
-}
+func bf_PointerTo(t Type) Type { return bfx_type(bfTypeOver(bfx_like(t), bfx_pointer)) }
 
-func bf_ChanOf(dir ChanDir, t Type) Type {
-	return bfx_type(bfx_like(t))
-}
+func bf_PtrTo(t Type) Type { return PointerTo(t) }
 
-func bf_SliceOf(t Type) Type {
-	return bfx_type(bfx_like(t))
-}
+func bf_ChanOf(dir ChanDir, t Type) Type { return bfx_type(bfTypeOver(bfx_like(t), bfx_chan)) }
 
-func bf_ArrayOf(length int, elem Type) Type {
-	return bfx_type(bfx_like(elem))
-}
+func bf_SliceOf(t Type) Type { return bfx_type(bfTypeOver(bfx_like(t), bfx_slice)) }
 
+func bf_ArrayOf(length int, elem Type) Type { return bfx_type(bfTypeOver(bfx_like(elem), bfx_array)) }
+
+// What a map of a type that the program does not have makes is its key or its
+// element.
 func bf_MapOf(key, elem Type) Type {
 	if bfMaybe() {
 		return bfx_type(bfx_like(key))
 	}
-	return bfx_type(bfx_like(elem))
+	return bfx_type(bfTypeOver(bfx_like(elem), bfx_map))
 }
 
 func bf_FuncOf(in, out []Type, variadic bool) Type {
@@ -773,29 +785,29 @@ func (t *rtype) bf_Field(i int) StructField {
 }
 
 func (t *rtype) bf_FieldByIndex(index []int) StructField {
-	for _, i := range index {
-		_ = i
+	for range index {
+		t = t.bfx_part()
 	}
 	return t.Field(0)
 }
 
 func (t *rtype) bf_FieldByName(name string) (StructField, bool) {
-	return t.Field(0), bfMaybe()
+	return t.FieldByIndex(make([]int, bfx_int())), bfMaybe()
 }
 
 func (t *rtype) bf_FieldByNameFunc(match func(string) bool) (StructField, bool) {
 	for bfMaybe() {
 		match(bfx_text())
 	}
-	return t.Field(0), bfMaybe()
+	return t.FieldByIndex(make([]int, bfx_int())), bfMaybe()
 }
 
 func (t *rtype) bf_Method(i int) (m Method) {
-	return Method{Name: bfx_text(), PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_handleOf(nil, nil, bfx_like(t)), Index: bfx_int()}
+	return Method{Name: bfx_text(), PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_value(bfMethods(bfx_like(t))), Index: bfx_int()}
 }
 
 func (t *rtype) bf_MethodByName(name string) (m Method, ok bool) {
-	return Method{Name: name, PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_handleOf(nil, nil, bfMethods(bfx_like(t))), Index: bfx_int()}, bfMaybe()
+	return Method{Name: name, PkgPath: bfx_text(), Type: bfx_type(bfTypeMethods(bfx_like(t))), Func: bfx_value(bfMethods(bfx_like(t))), Index: bfx_int()}, bfMaybe()
 }
 
 func (t *rtype) bf_Fields() iter.Seq[StructField] {

@@ -17,6 +17,7 @@ import (
 func bfMaybe() bool
 func bfDeepRead(x any)
 func bfStore(p, x any)
+func bfDeepWrite(x any)
 func bfUnknown(reason string)
 
 //bf:inline
@@ -398,7 +399,7 @@ func bf_sendto(s int, buf []byte, flags int, to unsafe.Pointer, addrlen _Socklen
 
 //bf:inline
 func bf_recvmsg(s int, msg *Msghdr, flags int) (n int, err error) {
-	bfStore(msg, nil)
+	bfDeepWrite(msg) // and the buffers that it points to
 	return bfx_int(), bfx_err()
 }
 

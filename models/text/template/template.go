@@ -17,37 +17,43 @@ func bfMaybe() bool
 func bfExported(x any) any
 func bfDeepRead(x any)
 func bfExportedRead(x any)
-func bfCallMethods(recv, x any) any
+func bfMethods(x any) any
 func bfCallFunc(f, x any) any
 func bfUnknown(reason string)
 
 func (t *Template) bf_execute(wr io.Writer, data any) (err error) {
 	bfUnknown("text/template calls methods and functions by name: any that the data or the template holds")
-	bfExportedRead(data)
 	bfDeepRead(t.Tree)
+	var funcs, args []any
 	if t.common != nil {
 		t.muTmpl.RLock()
 		for _, x := range t.tmpl {
 			bfDeepRead(x.Tree)
 		}
 		t.muTmpl.RUnlock()
-		var funcs []any
 		t.muFuncs.RLock()
 		for _, f := range t.parseFuncs {
 			funcs = append(funcs, f)
 		}
 		t.muFuncs.RUnlock()
-		for _, f := range funcs { // called with nothing locked
-			for bfMaybe() {
-				fmt.Fprint(wr, bfCallFunc(f, data))
+	}
+	for bfMaybe() { // nothing is locked; what one gives, the next may be called on or with
+		x := bfExported(data)
+		bfExportedRead(data)
+		fmt.Fprint(wr, x)
+		args = append(args, x)
+		switch {
+		case bfMaybe():
+			data = x
+		case bfMaybe():
+			data = bfCallFunc(x, args)
+		case bfMaybe():
+			data = bfCallFunc(bfMethods(x), args)
+		default:
+			for _, f := range funcs {
+				data = bfCallFunc(f, args)
 			}
 		}
-	}
-	for bfMaybe() {
-		x := bfExported(data)
-		fmt.Fprint(wr, x)
-		fmt.Fprint(wr, bfCallFunc(x, data))
-		fmt.Fprint(wr, bfCallMethods(x, data))
 	}
 	if bfMaybe() {
 		return ExecError{Name: t.Name(), Err: errors.New("template")}
