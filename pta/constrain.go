@@ -15,7 +15,8 @@ const (
 	consFn                           // call of a function value
 	consInvoke                       // interface call
 	consThis                         // receiver payload of an interface call: fn
-	consHavoc                        // what node a holds may be stored into the cells; off 1: a is the node itself
+	consHavoc                        // what the node holds may be stored into the cells
+	consSpread                       // the cells get what spreads says
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
 	consStep                         // a = dst node, off = the facts.Reached
@@ -358,7 +359,9 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	case consFresh:
 		s.makeFresh(c, p)
 	case consHavoc:
-		s.havocCell(c, p, ob)
+		s.havocCell(n, p, ob)
+	case consSpread:
+		s.spreadCell(n, p, ob)
 	case consGhost:
 		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)
 		s.pointsTo(c.a, s.objs[g].Node)
@@ -378,53 +381,6 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		if ob.Type != 0 && s.isHandle(ob.Type) {
 			s.copyEdge(ob.Node, c.off+printOperand, flows)
 		}
-	}
-}
-
-// havocCell lets what node c.a holds be stored into cell p, as far as its type
-// goes: through one variable a type. Boxes and bindings are never written.
-//
-// If any of it may be stored into any of it (c.off), p is part of what c.a
-// reaches, so that all p holds is in c.a and of p's type: p and the variable
-// hold the same and become one node. For the empty interface the variable holds
-// what c.a does, so that it is c.a.
-func (s *solver) havocCell(c constraint, p uint32, ob *Object) {
-	if !s.writable(ob) {
-		return
-	}
-	cell := &s.u.Layout(ob.Type).Cells[p-ob.Node]
-	if !cell.Ptr {
-		return
-	}
-	from := s.find(c.a)
-	ty := &s.u.Types[cell.Type]
-	if c.off == 1 && ty.Kind == facts.Interface && len(ty.Methods) == 0 {
-		if s.find(p) != from {
-			o := s.obj[p] // reaches c.a, and is reached from it
-			s.unites = append(s.unites, [2]uint32{from, p}, [2]uint32{from, s.objectReach(o)})
-		}
-		return
-	}
-	if s.havoc[from] == nil {
-		s.havoc[from] = map[facts.TypeID]uint32{}
-	}
-	m, ok := s.havoc[from][cell.Type]
-	if !ok {
-		m = s.node(cell.Type)
-		s.havoc[from][cell.Type] = m
-		if c.off == 0 && ty.Kind != facts.Interface {
-			s.on(from, constraint{kind: consSet, a: m, typ: cell.Type})
-		} else {
-			s.copyEdge(from, m, flows)
-		}
-	}
-	if c.off == 0 {
-		if c.row != 0 && ty.Kind != facts.Interface {
-			s.copyEdge(c.row, p, flows)
-		}
-		s.copyEdge(m, p, flows)
-	} else if s.find(m) != s.find(p) {
-		s.unites = append(s.unites, [2]uint32{m, p})
 	}
 }
 

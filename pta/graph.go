@@ -1,9 +1,6 @@
 package pta
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/bfverify/bfverify/facts"
 )
 
@@ -344,24 +341,59 @@ func (s *solver) renamed(set *Set) *Set {
 	return out
 }
 
-// dedupe removes constraints that have become equal.
+// dedupe removes constraints of node n that have become equal, and makes those
+// that are alike share what they give.
 func (s *solver) dedupe(n uint32) {
 	cs := s.cons[n]
 	if len(cs) < 8 {
 		return
 	}
+	type key struct {
+		constraint
+		decl facts.TypeID
+	}
 	seen := make(map[constraint]bool, len(cs))
+	first := map[key]int{}
+	var replay []int
 	out := cs[:0]
 	for _, c := range cs {
 		if c.a != 0 {
 			c.a = s.find(c.a)
 		}
-		if !seen[c] {
-			seen[c] = true
-			out = append(out, c)
+		if seen[c] {
+			continue
 		}
+		seen[c] = true
+		if !c.shared() {
+			out = append(out, c)
+			continue
+		}
+		k := key{constraint{kind: c.kind, off: c.off, typ: c.typ, row: c.row}, s.decl[c.a]}
+		i, ok := first[k]
+		if !ok {
+			first[k] = len(out)
+			out = append(out, c)
+			continue
+		}
+		x := &out[i]
+		switch {
+		case x.only && c.only:
+			s.unites = append(s.unites, [2]uint32{x.a, c.a})
+			continue
+		case !x.only && c.only:
+			*x, c = c, *x
+		case !x.only:
+			l := s.node(s.decl[c.a])
+			s.copyEdge(l, x.a, flows)
+			x.a, x.only = l, true
+			replay = append(replay, i)
+		}
+		s.copyEdge(x.a, c.a, flows)
 	}
 	s.cons[n] = out
+	for _, i := range replay {
+		s.replay(n, s.cons[n][i])
+	}
 }
 
 // merge makes one node of two that hold the same at the fixed point: the nodes
@@ -431,18 +463,7 @@ func (s *solver) merge(v, w uint32) {
 	delete(s.usucc, w)
 	s.cons[v] = append(s.cons[v], s.cons[w]...)
 	s.cons[w] = nil
-	if hv, hw := s.havoc[v], s.havoc[w]; hv == nil && hw != nil {
-		s.havoc[v] = hw
-	} else if hw != nil {
-		for _, t := range slices.Sorted(maps.Keys(hw)) {
-			if m, ok := hv[t]; ok {
-				s.unites = append(s.unites, [2]uint32{m, hw[t]})
-			} else {
-				hv[t] = hw[t]
-			}
-		}
-	}
-	delete(s.havoc, w)
+	s.mergeStores(v, w)
 	for i := range s.reach {
 		if a, b := s.reach[i][v], s.reach[i][w]; a == 0 {
 			s.reach[i][v] = b

@@ -125,7 +125,7 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 		s.copyEdge(b+printAlso, node(r.Dst), flows)
 	case facts.Step, facts.StepAll:
 		for i := range n {
-			s.on(node(r.X)+uint32(i), constraint{kind: consStep, a: node(r.Dst), off: uint32(r.How)})
+			s.on(node(r.X)+uint32(i), constraint{kind: consStep, only: n == 1, a: node(r.Dst), off: uint32(r.How)})
 		}
 	case facts.ReachConverted:
 		if s.leaves(f, r.Type) == 1 && n == 1 {
@@ -133,7 +133,7 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 		}
 	case facts.ReachSliced:
 		for i := range n {
-			s.on(node(r.X)+uint32(i), constraint{kind: consSlice, a: node(r.Dst)})
+			s.on(node(r.X)+uint32(i), constraint{kind: consSlice, only: n == 1, a: node(r.Dst)})
 		}
 	case facts.ReachMethods:
 		site := uint32(s.ctxs.site(in.Ctx))
@@ -148,7 +148,7 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 		}
 	case facts.ReachTypes, facts.TypeOver, facts.TypeParts, facts.TypeMethods:
 		for i := range n {
-			s.on(node(r.X)+uint32(i), constraint{kind: consTypes, a: node(r.Dst), off: uint32(r.How), row: uint32(r.Kind)})
+			s.on(node(r.X)+uint32(i), constraint{kind: consTypes, only: n == 1, a: node(r.Dst), off: uint32(r.How), row: uint32(r.Kind)})
 		}
 	default:
 		if n == 1 { // nothing else defines the register
@@ -176,14 +176,14 @@ func (s *solver) reachable(kind closure, in Inst, f *facts.Func, x facts.Reg, d 
 // deep adds the constraints of Deeps[row] of instance id.
 func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 	d := &f.Deeps[row]
-	touched, stored := in.Deep+2*row, in.Deep+2*row+1
+	touched := in.Deep + 2*row
 	n := s.leaves(f, d.X)
 	x := in.Base + f.Regs[d.X].Node
 	kind := closureOf(d.How)
 	switch d.How {
 	case facts.ReachVars, facts.ReachCells:
 		for i := range uint32(n) {
-			s.on(x+i, constraint{kind: consVars, a: touched, off: uint32(d.How), typ: f.Regs[d.X].Type})
+			s.on(x+i, constraint{kind: consVars, only: n == 1, a: touched, off: uint32(d.How), typ: f.Regs[d.X].Type})
 		}
 	case facts.ReachGiven:
 		for i := range uint32(n) {
@@ -211,17 +211,11 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 	case d.How == facts.ReachAll:
 		// Any of it may be stored into any of it.
 		s.closed(kind, touched)
-		s.on(touched, constraint{kind: consHavoc, a: touched, off: 1})
+		s.on(touched, constraint{kind: consHavoc})
 	case d.From != facts.NoReg:
-		// Into interfaces goes what From holds and what is in interfaces of it; into
-		// other variables what their type says (set), or what is in structs.
-		held := s.node(0)
 		for i := range uint32(s.leaves(f, d.From)) {
-			y := in.Base + f.Regs[d.From].Node + i
-			s.copyEdge(y, stored, flows)
-			s.on(y, constraint{kind: consHeld, a: held, off: stored})
+			s.storeInto(touched, s.storesOf(in.Base+f.Regs[d.From].Node+i))
 		}
-		s.on(touched, constraint{kind: consHavoc, a: stored, row: held})
 	}
 }
 

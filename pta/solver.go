@@ -100,7 +100,9 @@ type solver struct {
 	elemFn             []facts.FuncID // the function an element belongs to
 	edgeSet            map[edgeKey]bool
 	thisSet            map[thisKey]bool
-	havoc              map[uint32]map[facts.TypeID]uint32 // by node and type: what the node holds and fits the type
+	havoc              map[uint32]map[fitKey]uint32 // by node and type: what the node holds and fits the type
+	stores             map[uint32]stored            // by node: for storing what it holds
+	spreads            map[uint32]*spread           // by node: what is stored into the cells that it holds
 	newEdges           int
 	collapseAt         int
 	collapsed          int // newEdges at the last collapse
@@ -176,7 +178,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[facts.TypeID]uint32{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -410,13 +412,11 @@ func (s *solver) propagate(n uint32, d *Set) {
 // on adds a constraint to a node and applies it to what the node holds.
 func (s *solver) on(n uint32, c constraint) {
 	n = s.find(n)
-	if c.kind == consLoad || c.kind == consAddr || c.kind == consDeref {
-		// What one of them gives, another of the same kind gives too: the second
-		// gets a variable that only it defines, and that serves all others.
+	if c.shared() {
 		cs := s.cons[n]
 		for i := range cs[:min(len(cs), 32)] {
 			k := &cs[i]
-			if k.kind != c.kind || k.off != c.off || k.typ != c.typ || s.decl[k.a] != s.decl[c.a] {
+			if !s.alike(k, &c) {
 				continue
 			}
 			if !k.only {
@@ -435,6 +435,22 @@ func (s *solver) on(n uint32, c constraint) {
 	}
 	s.cons[n] = append(s.cons[n], c)
 	s.replay(n, c)
+}
+
+// shared reports whether what c gives depends on its node and kind alone: the
+// second such constraint gets a variable that only it defines, and that serves
+// all others.
+func (c *constraint) shared() bool {
+	switch c.kind {
+	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice:
+		return true
+	}
+	return false
+}
+
+// alike reports whether two constraints of one node that are shared give the same.
+func (s *solver) alike(k, c *constraint) bool {
+	return k.kind == c.kind && k.off == c.off && k.typ == c.typ && k.row == c.row && s.decl[k.a] == s.decl[c.a]
 }
 
 // replay applies constraint c of node n to what the node holds.
