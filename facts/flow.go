@@ -115,7 +115,7 @@ type Assert struct {
 type Reach struct {
 	Dst, X Reg
 	How    Reached
-	Type   Reg  // ReachConverted: the types to convert to
+	Type   Reg  // ReachConverted: the types to convert to; ReachAt: those of the variables
 	Kind   Kind // TypeOver: the kind of the types made
 }
 
@@ -155,6 +155,9 @@ const (
 	// in X.
 	ReachConverted
 	ReachSliced
+	// ReachAt is, for a Reach, the variables of the types in Type where the
+	// unsafe.Pointer X points, and slices of them.
+	ReachAt
 	// TypeOver is, for a Reach from types, those of kind Kind whose elements
 	// have these types, as far as the program has them, and these types.
 	TypeOver

@@ -36,6 +36,15 @@ func (k Kind) PointerLike() bool {
 	return false
 }
 
+// OneWord reports whether values of the kind are a pointer and no more.
+func (k Kind) OneWord() bool {
+	switch k {
+	case Pointer, UnsafePointer, Map, Chan, FuncKind:
+		return true
+	}
+	return false
+}
+
 // Type is the relation type(T, kind, name, elem, key, fields, size): one row a type.
 // Types are structural up to Name; two types of one name are one type.
 type Type struct {

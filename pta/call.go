@@ -159,8 +159,8 @@ func (s *solver) receive(to InstID, p uint32) {
 func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
-	if s.objs[o].Kind == ObjMethod {
-		s.callMethodValue(c, p)
+	if m := s.objs[o]; m.Kind == ObjMethod {
+		s.on(m.Of, constraint{kind: consMethodValue, inst: c.inst, row: c.row, off: uint32(m.As)})
 		return
 	}
 	fn, closure := s.function(o)
@@ -288,8 +288,8 @@ func (s *solver) invokeAt(c constraint, key facts.MethodID, t facts.TypeID, p ui
 
 // callAny connects Anys[row] with one function object.
 func (s *solver) callAny(c constraint, p uint32, o ObjID) {
-	if s.objs[o].Kind == ObjMethod {
-		s.callMethods(c, p)
+	if m := s.objs[o]; m.Kind == ObjMethod {
+		s.on(m.Of, constraint{kind: consMethods, inst: c.inst, row: c.row, off: uint32(m.As)})
 		return
 	}
 	fn, closure := s.function(o)

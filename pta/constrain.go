@@ -26,8 +26,10 @@ const (
 	consHeld                         // a = dst node: what is in structs and arrays, off = dst node for what is in interfaces
 	consConvert                      // types of a conversion to node a: off = the values, inst, row of Reaches
 	consSlice                        // a = dst node, inst
-	consRaw                          // a = dst node: where an unsafe.Pointer points
-	consMethods                      // a = dst node, off = the call site of MethodByName, or 0
+	consAt                           // types of variables for node a: off = the unsafe.Pointer to them
+	consAtAny                        // a = dst node: all variables at an unsafe.Pointer
+	consMethods                      // calls of methods by Anys: inst, row, off = the call site of MethodByName, or 0
+	consMethodValue                  // the same by Calls
 	consTypes                        // a = dst node, off = the facts.Reached
 	consNew                          // a = dst node
 	consFresh                        // a write of fresh values: inst, row of Deeps
@@ -294,10 +296,11 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		if q >= ob.Node+ob.N {
 			return
 		}
+		mode := s.accessMode(p, q, s.decl[c.a])
 		if c.kind == consLoad {
-			s.copyEdge(q, c.a, flows)
+			s.copyEdge(q, c.a, mode)
 		} else {
-			s.copyEdge(c.a, q, flows)
+			s.copyEdge(c.a, q, mode)
 		}
 	case consAddr:
 		if !s.native(p, ob, c.typ) {
@@ -350,8 +353,9 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	case consHeld:
 		s.held(c, p)
 	case consMethods:
-		m := s.object(objKey{ObjMethod, p, c.off, 0}, 0, 0)
-		s.insert(s.find(c.a), s.objs[m].Node)
+		s.callMethods(c, p)
+	case consMethodValue:
+		s.callMethodValue(c, p)
 	case consTypes:
 		s.typesOf(c, p)
 	case consNew:
@@ -371,8 +375,10 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.convert(c, p)
 	case consSlice:
 		s.slice(c, p)
-	case consRaw:
-		s.insert(s.find(c.a), p)
+	case consAt:
+		s.at(c, p)
+	case consAtAny:
+		s.pointees(0, p, func(p uint32, _ facts.TypeID) { s.varsAt(c.a, p) })
 	case consAnyThis:
 		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:
@@ -418,7 +424,7 @@ func (s *solver) assert(c constraint, p uint32, ob *Object) {
 		if l := s.u.Layout(c.typ); len(l.Ptrs) == 1 && len(l.Cells) == 1 {
 			s.pointsTo(c.a, p)
 		}
-		if ob.Type != 0 && (ob.Untyped || s.cell(p).HasShape(s.u.ShapeOf(c.typ))) {
+		if ob.Type != 0 && (s.cell(p).HasShape(s.u.ShapeOf(c.typ)) || s.shape(s.u.ShapeOf(c.typ)).Has(p)) {
 			load(p)
 		}
 	}

@@ -86,11 +86,11 @@ func (s *solver) target(t facts.TypeID) facts.TypeID {
 	return ty.Elem
 }
 
-// native reports whether a pointer of type t may point to cell p without the
-// help of unsafe.
+// native reports whether a pointer of type t may point to cell p and leads to
+// the object's own cells from there.
 func (s *solver) native(p uint32, ob *Object, t facts.TypeID) bool {
 	shape, ok := s.u.Target(t)
-	return !ok || ob.Type != 0 && s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape)
+	return !ok || ob.Type != 0 && (s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape) || !ob.Untyped && s.viewed.Has(p) && s.shape(shape).Has(p))
 }
 
 // needsFilter reports whether dst may refuse something that src holds.

@@ -310,6 +310,7 @@ func (s *solver) collapse() {
 			}
 		}
 	}
+	s.widen()
 	s.pending()
 	s.effort, s.collapsed = 0, s.newEdges
 	s.collapseAt = s.newEdges + max(s.newEdges/8, 1<<14)

@@ -24,7 +24,7 @@ const (
 	ObjUnboxed
 	ObjBox    // a box that a model makes of what it was given
 	ObjType   // no object: stands for type Of in a reflect.Type
-	ObjMethod // no object: a method of what Of stands for, at call site As of MethodByName
+	ObjMethod // no object: a method of what node Of holds, at call site As of MethodByName
 	ObjRef    // no object: the variable of type As that starts at cell Of
 )
 
@@ -111,6 +111,11 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 			for _, k := range c.Keys {
 				s.shape(k).Add(n)
 			}
+		}
+	}
+	if s.isHandle(t) {
+		for i := range o.N {
+			s.handles = append(s.handles, o.Node+i)
 		}
 	}
 	s.objs = append(s.objs, o)

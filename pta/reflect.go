@@ -13,13 +13,6 @@ import (
 // for its payload. The models of package reflect, encoding/json and their like
 // say what they do in these terms.
 
-// isHandle reports whether t is the type of what the pointer in a reflect.Value
-// points to.
-func (s *solver) isHandle(t facts.TypeID) bool {
-	n := s.u.Types[t].Name
-	return n == "reflect.bfx_handle" || n == "reflect.bfx_derived"
-}
-
 // ref returns the reference to the variable of type t that starts at cell p, or
 // 0 if there is none.
 func (s *solver) ref(p uint32, t facts.TypeID) uint32 {
@@ -28,7 +21,7 @@ func (s *solver) ref(p uint32, t facts.TypeID) uint32 {
 		return s.objs[o].Node
 	}
 	ob := &s.objs[s.obj[p]]
-	if ob.Type == 0 || !ob.Untyped && !s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(s.u.ShapeOf(t)) {
+	if k := s.u.ShapeOf(t); ob.Type == 0 || !s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(k) && !s.shape(k).Has(p) {
 		return 0
 	}
 	o := s.obj[p]
@@ -131,6 +124,10 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 		if s.leaves(f, r.Type) == 1 && n == 1 {
 			s.on(node(r.Type), constraint{kind: consConvert, a: node(r.Dst), off: node(r.X), inst: id, row: row})
 		}
+	case facts.ReachAt:
+		if s.leaves(f, r.Type) == 1 && n == 1 {
+			s.on(node(r.Type), constraint{kind: consAt, a: node(r.Dst), off: node(r.X)})
+		}
 	case facts.ReachSliced:
 		for i := range n {
 			s.on(node(r.X)+uint32(i), constraint{kind: consSlice, only: n == 1, a: node(r.Dst)})
@@ -144,7 +141,8 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 			}
 		}
 		for i := range n {
-			s.on(node(r.X)+uint32(i), constraint{kind: consMethods, a: node(r.Dst), off: site})
+			m := s.object(objKey{ObjMethod, node(r.X) + uint32(i), site, 0}, 0, 0)
+			s.insert(s.find(node(r.Dst)), s.objs[m].Node)
 		}
 	case facts.ReachTypes, facts.TypeOver, facts.TypeParts, facts.TypeMethods:
 		for i := range n {
@@ -241,8 +239,7 @@ func (s *solver) held(c constraint, p uint32) {
 // set adds to the node c.a and those after it what a variable of type c.typ, no
 // interface, gets of a value p that is assigned to it: the leaves of one of the
 // same shape; of a reference also the pointer. What is no value flows as it is.
-// With c.off, p is converted: arrays and their pointers are made of slices, and
-// pointers of an unsafe.Pointer.
+// With c.off, p is converted: arrays and their pointers are made of slices.
 func (s *solver) set(c constraint, p uint32) {
 	want := s.u.Layout(c.typ).Ptrs
 	t, base, ok := s.value(p)
@@ -263,8 +260,6 @@ func (s *solver) set(c constraint, p uint32) {
 	case c.off == 0:
 	case pa != 0 && pb != 0 && s.u.ShapeOf(pa) == s.u.ShapeOf(pb): // the pointer to an array
 		s.copyEdge(base, c.a, flows)
-	case a.Kind == facts.UnsafePointer && pb != 0:
-		s.copyEdge(base, c.a, opaque)
 	case a.Kind == facts.Slice && b.Kind == facts.Array && s.u.ShapeOf(pa) == s.u.ShapeOf(b.Elem):
 		for i, cell := range want {
 			s.on(base, constraint{kind: consLoad, a: c.a + uint32(i), off: cell, typ: t})
@@ -275,13 +270,23 @@ func (s *solver) set(c constraint, p uint32) {
 	}
 }
 
-// box returns the first cell of the box of type t that goes into node dst.
+// box returns the first cell of the box of type t that a model puts into node
+// dst, and whether it was not there: (N).
 func (s *solver) box(dst uint32, t facts.TypeID, inst InstID) (uint32, bool) {
-	k := objKey{ObjBox, dst, uint32(t), 0}
-	if o, ok := s.objOf[k]; ok {
+	b := boxKey{dst, t}
+	if o, ok := s.boxes[b]; ok {
 		return s.objs[o].Node, false
 	}
-	n := s.objs[s.object(k, t, inst)].Node
+	k := objKey{ObjBox, dst, uint32(t), 0}
+	nk := newKey{0, dst}
+	if s.news[nk] >= maxNew {
+		k.a = 0
+	} else {
+		s.news[nk]++
+	}
+	o := s.object(k, t, inst)
+	s.boxes[b] = o
+	n := s.objs[o].Node
 	s.insert(s.find(dst), n)
 	return n, true
 }
@@ -312,6 +317,40 @@ func (s *solver) convert(c constraint, p uint32) {
 		if m := s.u.Pointee(t); s.u.Types[t].Kind == facts.Slice && s.u.Types[m].Kind == facts.Scalar {
 			f := s.u.Funcs[s.insts[c.inst].Fn]
 			s.pointsTo(v, s.newObject(c.inst, uint32(len(f.News)+len(f.Deeps))+c.row, m))
+		}
+	}
+}
+
+// at gives the variables of the types that p stands for where the
+// unsafe.Pointer in node c.off points, and slices of them. Beyond maxReflected
+// types, and for a type without pointers to it in the program, it gives
+// variables of all types: (W).
+func (s *solver) at(c constraint, p uint32) {
+	for _, t := range s.standsFor(p) {
+		k := newKey{0, c.a}
+		s.news[k]++
+		pt := s.pointerTo(t)
+		if pt == 0 || s.news[k] > maxReflected {
+			s.on(c.off, constraint{kind: consAtAny, a: c.a})
+			continue
+		}
+		m := s.node(pt)
+		s.typedEdge(c.off, m, opaque, pt)
+		s.on(m, constraint{kind: consDeref, a: c.a, typ: pt})
+		for _, x := range s.u.Over(t, facts.Slice) {
+			b, _ := s.box(c.a, x, 0)
+			s.copyEdge(m, b, flows)
+		}
+	}
+}
+
+// varsAt gives the variables that start at cell p, and slices of them.
+func (s *solver) varsAt(dst, p uint32) {
+	for _, t := range s.cell(p).Types {
+		s.give(dst, p, t)
+		for _, x := range s.u.Over(t, facts.Slice) {
+			b, _ := s.box(dst, x, 0)
+			s.pointsTo(b, p)
 		}
 	}
 }
@@ -368,8 +407,6 @@ func (s *solver) step(c constraint, p uint32) {
 		s.copyEdge(base, c.a, flows)
 	case facts.Pointer, facts.Slice, facts.Map, facts.Chan:
 		s.on(base, constraint{kind: consDeref, a: c.a, typ: t})
-	case facts.UnsafePointer:
-		s.on(base, constraint{kind: consRaw, a: c.a})
 	}
 	if ob := &s.objs[s.obj[base]]; ob.Untyped {
 		s.copyEdge(ob.foreign, c.a, flows)
@@ -510,12 +547,14 @@ func (s *solver) newObject(id InstID, row uint32, t facts.TypeID) uint32 {
 	k := objKey{ObjNew, uint32(in.Fn), row<<20 | uint32(t), s.ctxs.heap(in.Ctx, s.policy[in.Fn].HK)}
 	if _, ok := s.objOf[k]; !ok {
 		if nk := (newKey{id, row}); s.news[nk] >= maxNew {
-			k.ctx = 0
+			k = objKey{ObjNew, 0, uint32(t), 0}
 		} else {
 			s.news[nk]++
 		}
 	}
-	return s.objs[s.object(k, t, id)].Node
+	o := s.object(k, t, id)
+	s.objs[o].Fn = in.Fn
+	return s.objs[o].Node
 }
 
 // makeFresh lets Deeps[c.row] store a fresh object in cell p, if its type
@@ -555,13 +594,12 @@ const (
 	recvArg
 )
 
-// methodsOf calls f with each method that p, an ObjMethod, stands for: of a
-// value, of a pointer to it where that is a variable, or of a type; exported
-// ones, or those of the name that MethodByName was called with.
-func (s *solver) methodsOf(p uint32, f func(boundMethod)) {
-	m := &s.objs[s.obj[p]]
+// methodsOf calls f with each method of p: of a value, of a pointer to it where
+// that is a variable, or of a type; exported ones, or those of the name that
+// MethodByName was called with at site.
+func (s *solver) methodsOf(p, site uint32, f func(boundMethod)) {
 	named := func(x facts.Method) bool { return facts.Exported(s.u.Methods[x.Key]) }
-	if site := uint32(m.As); site != 0 {
+	if site != 0 {
 		g := s.elemFn[site]
 		name := s.u.Funcs[g].Calls[site-s.callBase[g]].Name + " "
 		named = func(x facts.Method) bool { return strings.HasPrefix(s.u.Methods[x.Key], name) }
@@ -577,15 +615,15 @@ func (s *solver) methodsOf(p uint32, f func(boundMethod)) {
 			}
 		}
 	}
-	if of := &s.objs[s.obj[m.Of]]; of.Kind == ObjType {
+	if of := &s.objs[s.obj[p]]; of.Kind == ObjType {
 		each(facts.TypeID(of.Of), boundMethod{recv: recvArg})
 		return
 	}
-	t, base, ok := s.value(m.Of)
+	t, base, ok := s.value(p)
 	if !ok {
-		if c := s.cell(m.Of); c != nil { // a pointer whose type is not known
+		if c := s.cell(p); c != nil { // a pointer whose type is not known
 			for _, t := range c.Types {
-				each(s.pointerTo(t), boundMethod{recv: recvAt, base: m.Of})
+				each(s.pointerTo(t), boundMethod{recv: recvAt, base: p})
 			}
 		}
 		return
@@ -595,14 +633,14 @@ func (s *solver) methodsOf(p uint32, f func(boundMethod)) {
 	} else {
 		each(t, boundMethod{recv: recvValue, t: t, base: base})
 	}
-	if s.objs[s.obj[m.Of]].Kind == ObjRef {
+	if s.objs[s.obj[p]].Kind == ObjRef {
 		each(s.pointerTo(t), boundMethod{recv: recvAt, base: base})
 	}
 }
 
-// callMethods connects Anys[c.row] with the methods that p stands for.
+// callMethods connects Anys[c.row] with the methods of p.
 func (s *solver) callMethods(c constraint, p uint32) {
-	s.methodsOf(p, func(m boundMethod) {
+	s.methodsOf(p, c.off, func(m boundMethod) {
 		switch c.fn = m.fn; m.recv {
 		case recvHeld:
 			c.kind = consAnyThis
@@ -632,15 +670,14 @@ func (s *solver) anyThis(c constraint, p uint32) {
 	s.receive(s.callOne(c, s.obj[p], 1), p)
 }
 
-// callMethodValue connects a call of a function value with the methods that p
-// stands for.
+// callMethodValue connects a call of a function value with the methods of p.
 func (s *solver) callMethodValue(c constraint, p uint32) {
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
 	link := func(fn facts.FuncID, recv ObjID, bound bool) InstID {
 		return s.link(c.inst, f, c.row, fn, s.calleeCtx(s.u.Funcs[fn], s.callElem(f, c.row), in.Ctx, recv), !bound)
 	}
-	s.methodsOf(p, func(m boundMethod) {
+	s.methodsOf(p, c.off, func(m boundMethod) {
 		params := len(s.u.Funcs[m.fn].Params)
 		if m.recv != recvArg {
 			params--

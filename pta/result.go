@@ -126,17 +126,18 @@ func (r *Result) Object(cell uint32) (ObjID, uint32) {
 	return o, cell - r.Objs[o].Node
 }
 
-// Behind returns the object that o, which is none itself, leads to: what a
-// reference or a method of a variable refers to, what an address that unsafe
-// computed lies in; else 0. Such elements have no content of their own.
-func (r *Result) Behind(o ObjID) ObjID {
+// Behind calls f with cells of the objects that o, which is none itself, leads
+// to: what a reference refers to, what an address that unsafe computed lies in,
+// what a method may be called on. Such elements have no content of their own.
+func (r *Result) Behind(o ObjID, f func(cell uint32)) {
 	switch ob := &r.Objs[o]; ob.Kind {
-	case ObjRef, ObjMethod:
-		return r.obj[ob.Of]
+	case ObjRef:
+		f(ob.Of)
 	case ObjArith:
-		return ObjID(ob.Of)
+		f(r.Objs[ob.Of].Node)
+	case ObjMethod:
+		r.set(ob.Of).Each(f)
 	}
-	return noObj
 }
 
 // Cell describes the cell at an offset of an object; nil for functions.

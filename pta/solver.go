@@ -72,8 +72,12 @@ type solver struct {
 	boxCells     Set
 	funcCells    Set
 	refCells     Set
-	worded       Set         // references that were viewed as words
-	refWords     uint32      // what their words are
+	viewed       Set         // cells that have shapes of other types of the same size and kind
+	worded       Set    // references that were viewed as words
+	refWords     uint32 // what their words are
+	handleType   facts.TypeID
+	handles      []uint32    // cells of handles
+	anyValue     uint32      // (W): what those of too many values hold, or 0
 	values       Set         // references and boxes
 	valuesOf     []*Set      // by shape: those that stand for a value of it
 	ifaces       []*verdicts // by type
@@ -101,8 +105,9 @@ type solver struct {
 	edgeSet            map[edgeKey]bool
 	thisSet            map[thisKey]bool
 	havoc              map[uint32]map[fitKey]uint32 // by node and type: what the node holds and fits the type
-	stores             map[uint32]stored            // by node: for storing what it holds
-	spreads            map[uint32]*spread           // by node: what is stored into the cells that it holds
+	boxes              map[boxKey]ObjID
+	stores             map[uint32]stored  // by node: for storing what it holds
+	spreads            map[uint32]*spread // by node: what is stored into the cells that it holds
 	newEdges           int
 	collapseAt         int
 	collapsed          int // newEdges at the last collapse
@@ -136,7 +141,13 @@ type newKey struct {
 	row  uint32
 }
 
-const maxNew = 64
+const maxNew = 16
+
+// boxKey names the box of one type that goes into a node.
+type boxKey struct {
+	dst uint32
+	typ facts.TypeID
+}
 
 // Analyze solves the points-to problem of p. It fails only for want of budget
 // or when ctx ends.
@@ -178,12 +189,13 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0) // node 0 is unused
+	s.handleType = s.u.TypeByName("reflect.bfx_handle")
 	// Elements are numbered before anything else, so that context keys mean the
 	// same in every analysis of the program.
 	for fn := range p.Funcs {
@@ -302,6 +314,7 @@ func (s *solver) tick() error {
 	if s.steps&(1<<12-1) != 0 {
 		return nil
 	}
+	s.debug()
 	if s.cfg.Effort > 0 && s.stats.Effort > s.cfg.Effort && s.sensitive {
 		return errEffort
 	}

@@ -5,13 +5,17 @@ import "github.com/bfverify/bfverify/facts"
 // view makes the object of cell p fit at type t (of a pointer, slice, map or
 // channel), to which unsafe converted a pointer to it: (F4).
 //
-// The cells stay as they are for accesses through pointers of types that they
+// If the object has the same cells as the type, they get its shapes. Else
+// the cells stay as they are for accesses through pointers of types that they
 // have; foreignAccess says what others do.
 func (s *solver) view(p uint32, t facts.TypeID) {
 	id := s.obj[p]
 	o := &s.objs[id]
-	elem := s.target(t)
-	for _, c := range s.u.Layout(elem).Cells {
+	if !o.Untyped && s.sameCells(p, o, s.target(t)) {
+		s.viewCells(p, s.target(t))
+		return
+	}
+	for _, c := range s.u.Layout(s.target(t)).Cells {
 		for _, k := range c.Keys {
 			set := s.shape(k)
 			for i := range o.N {
@@ -41,6 +45,58 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 	if r := s.objReach[id]; r != 0 {
 		s.copyEdge(s.contentReach(everything, foreign), r, flows)
 	}
+}
+
+// sameCells reports whether a variable of type t at cell p of ob has a cell for
+// each one of the object's, at the same bytes and of the same kind: a pointer of
+// any type, or a number. Such a view keeps the object's cells apart:
+// atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&x.f))) is one.
+func (s *solver) sameCells(p uint32, ob *Object, t facts.TypeID) bool {
+	have, want := s.u.Layout(ob.Type).Cells[p-ob.Node:], s.u.Layout(t).Cells
+	if len(want) > len(have) {
+		return false
+	}
+	for i := range want {
+		a, b := &have[i], &want[i]
+		if len(want) > 1 && (a.Array != 0 || b.Array != 0) || a.Off-have[0].Off != b.Off || a.Size != b.Size {
+			return false
+		}
+		x, y := &s.u.Types[a.Type], &s.u.Types[b.Type]
+		if x.Shape != y.Shape && (!x.Kind.OneWord() || !y.Kind.OneWord()) && (x.Kind != facts.Scalar || y.Kind != facts.Scalar || x.Shape == "string" || y.Shape == "string") {
+			return false
+		}
+	}
+	return true
+}
+
+// viewCells makes the cells from p on fit where those of a variable of type t do.
+func (s *solver) viewCells(p uint32, t facts.TypeID) {
+	for i, c := range s.u.Layout(t).Cells {
+		q := p + uint32(i)
+		for _, k := range c.Keys {
+			if s.shape(k).Add(q) {
+				s.refit.Add(q)
+				s.viewed.Add(q)
+			}
+		}
+	}
+}
+
+// accessMode is how a value of type t is loaded from or stored into cell q
+// through a pointer to cell p. In a cell that was viewed, pointers of another
+// type are converted: an unsafe.Pointer by (U2).
+func (s *solver) accessMode(p, q uint32, t facts.TypeID) edgeMode {
+	if !s.viewed.Has(p) {
+		return flows
+	}
+	a, b := &s.u.Types[t], &s.u.Types[s.decl[q]]
+	switch {
+	case a.Shape == b.Shape:
+		return flows
+	case a.Kind == facts.UnsafePointer || b.Kind == facts.UnsafePointer:
+		return opaque
+	}
+	return views
 }
 
 // raw reports whether o is an array of bytes and t points to plain numbers.
@@ -237,7 +293,7 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 			if o := s.obj[p]; o != last {
 				last = o
 				switch ob := &s.objs[o]; {
-				case ob.Kind == ObjFunc, ob.Kind == ObjArith:
+				case ob.Kind == ObjFunc, ob.Kind == ObjMethod, ob.Kind == ObjType, ob.Kind == ObjArith:
 					add.Add(p)
 				case ob.Kind != ObjGhost:
 					add.Add(s.objs[s.object(objKey{ObjArith, uint32(o), 0, 0}, 0, 0)].Node)
@@ -259,7 +315,7 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 		dst = s.find(dst)
 	}
 	if shape, ok := s.u.Target(t); ok {
-		var odd Set
+		var odd, parts Set
 		odd.addMinus(&add, s.shape(shape))
 		for _, p := range odd.Elems(nil) {
 			switch ob := &s.objs[s.obj[p]]; {
@@ -267,21 +323,17 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 			case ob.Kind == ObjArith:
 				of := ob.Of
 				b := &s.objs[of]
-				found := false
 				for i := range b.N {
-					if s.native(b.Node+i, b, t) {
-						found = true
-						add.Add(b.Node + i)
-					}
+					parts.Add(b.Node + i)
 				}
-				if !found && s.raw(ObjID(of), t) && s.plausible(b.Node, b, t) {
+				if s.raw(ObjID(of), t) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
 					s.view(b.Node, t)
-					add.Add(s.objs[of].Node)
 				}
 			case !s.shape(shape).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
 				s.view(p, t)
 			}
 		}
+		add.addMeet(&parts, s.shape(shape))
 		dst = s.find(dst)
 	}
 	s.flowFiltered(&add, dst)

@@ -70,9 +70,7 @@ func escaping(v *stage.View) stage.Bits {
 		for i := range ob.N {
 			v.Res.Content(ob.Node + i).Each(add)
 		}
-		if b := v.Res.Behind(o); b != 0 { // (E4)
-			add(v.Res.Objs[b].Node)
-		}
+		v.Res.Behind(o, add) // (E4)
 		for _, g := range ghosts[o] {
 			add(v.Res.Objs[g].Node)
 		}

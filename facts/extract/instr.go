@@ -659,6 +659,9 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "bfConvert":
 		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: val(0), Type: val(1), How: facts.ReachConverted})
 		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+	case "bfAt":
+		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: l.reg(c.Args[0]), Type: val(1), How: facts.ReachAt})
+		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
 	case "bfSlice":
 		reach(facts.ReachSliced)
 	case "bfTypeOver":

@@ -44,6 +44,7 @@ func bfGhost(p any) *any
 func bfCallFunc(f, x any) any
 func bfConvert(x, types any) any
 func bfSlice(x any) any
+func bfAt(p unsafe.Pointer, types any) any
 func bfTypeOver(t any, kind int) any
 func bfUnknown(reason string)
 
@@ -674,18 +675,12 @@ func bf_New(typ Type) Value {
 
 func bf_NewAt(typ Type, p unsafe.Pointer) Value {
 	bfUnknown("reflect.NewAt makes a pointer of a type not known here")
-	if bfMaybe() {
-		return bfx_value(bfStepAll(p))
-	}
-	return bfx_value(bfConvert(p, bfTypeOver(bfx_like(typ), bfx_pointer)))
+	return bfx_value(bfAt(p, bfx_like(typ)))
 }
 
 func bf_SliceAt(typ Type, p unsafe.Pointer, n int) Value {
 	bfUnknown("reflect.SliceAt makes a slice of a type not known here")
-	if bfMaybe() {
-		return bfx_value(bfStepAll(p))
-	}
-	return bfx_value(bfConvert(p, bfTypeOver(bfx_like(typ), bfx_slice)))
+	return bfx_value(bfAt(p, bfx_like(typ)))
 }
 
 func bf_MakeFunc(typ Type, fn func(args []Value) (results []Value)) Value {
