@@ -113,3 +113,23 @@ func (u *Universe) MethodTypes(t TypeID) []TypeID {
 	}
 	return out
 }
+
+// Assignable reports whether a value of type t, no interface, may be assigned to
+// a variable of type v, no interface: they are identical, or have identical
+// underlying types and one of them has no name. Tags and the directions of
+// channels are ignored.
+func (u *Universe) Assignable(t, v TypeID) bool {
+	if t == v {
+		return true
+	}
+	a, b := &u.Types[t], &u.Types[v]
+	if a.Named && b.Named || a.Kind != b.Kind || a.Shape != b.Shape || a.Elem != b.Elem || a.Key != b.Key || a.Size != b.Size || len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	for i := range a.Fields {
+		if a.Fields[i].Type != b.Fields[i].Type {
+			return false
+		}
+	}
+	return true
+}

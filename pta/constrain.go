@@ -26,8 +26,9 @@ const (
 	consHeld                         // a = dst node: what is in structs and arrays, off = dst node for what is in interfaces
 	consConvert                      // types of a conversion to node a: off = the values, inst, row of Reaches
 	consSlice                        // a = dst node, inst
-	consAt                           // types of variables for node a: off = the unsafe.Pointer to them
-	consAtAny                        // a = dst node: all variables at an unsafe.Pointer
+	consTypesAt                      // types of variables for node a: off = the unsafe.Pointer to them
+	consCells                        // a = dst node: the cells where an unsafe.Pointer may point
+	consAt                           // a = dst node: the variables of type typ, or of all types, at cells
 	consMethods                      // calls of methods by Anys: inst, row, off = the call site of MethodByName, or 0
 	consMethodValue                  // the same by Calls
 	consTypes                        // a = dst node, off = the facts.Reached
@@ -375,10 +376,12 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.convert(c, p)
 	case consSlice:
 		s.slice(c, p)
-	case consAt:
+	case consTypesAt:
 		s.at(c, p)
-	case consAtAny:
-		s.pointees(0, p, func(p uint32, _ facts.TypeID) { s.varsAt(c.a, p) })
+	case consCells:
+		s.pointees(0, p, func(p uint32, _ facts.TypeID) { s.insert(s.find(c.a), p) })
+	case consAt:
+		s.giveAt(c.a, p, c.typ)
 	case consAnyThis:
 		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:

@@ -25,7 +25,7 @@ func (s *solver) debug() {
 	if s.anyValue != 0 {
 		w = s.pts[s.find(s.anyValue)].Len()
 	}
-	if w > 5000 {
+	if w > 27000 {
 		s.listW()
 
 	}
@@ -102,7 +102,17 @@ func (s *solver) listW() {
 		} else if base.Kind == ObjGlobal {
 			name = "global " + s.u.Globals[base.Global].Name
 		}
-		fmt.Fprintln(os.Stderr, "W", p, k, name, "of type", s.u.Types[base.Type].Name, "+", cell-base.Node, "as", s.u.Types[ob.As].Name)
+		ex := "exact"
+		if ob.Kind == ObjRef {
+			c := s.cell(ob.Of)
+			if !slices.Contains(c.Types, ob.As) {
+				ex = "shape"
+				if !c.HasShape(s.u.ShapeOf(ob.As)) {
+					ex = fmt.Sprint("foreign", base.Untyped)
+				}
+			}
+		}
+		fmt.Fprintln(os.Stderr, "W", ex, p, k, name, "of type", s.u.Types[base.Type].Name, "+", cell-base.Node, "as", s.u.Types[ob.As].Name)
 	})
 }
 

@@ -126,7 +126,7 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 		}
 	case facts.ReachAt:
 		if s.leaves(f, r.Type) == 1 && n == 1 {
-			s.on(node(r.Type), constraint{kind: consAt, a: node(r.Dst), off: node(r.X)})
+			s.on(node(r.Type), constraint{kind: consTypesAt, a: node(r.Dst), off: node(r.X)})
 		}
 	case facts.ReachSliced:
 		for i := range n {
@@ -253,7 +253,7 @@ func (s *solver) set(c constraint, p uint32) {
 	a, b := &s.u.Types[t], &s.u.Types[c.typ]
 	pa, pb := s.u.Pointee(t), s.u.Pointee(c.typ)
 	switch {
-	case s.u.ShapeOf(t) == s.u.ShapeOf(c.typ):
+	case c.off == 0 && s.u.Assignable(t, c.typ), c.off != 0 && s.u.ShapeOf(t) == s.u.ShapeOf(c.typ):
 		for i := range min(len(have), len(want)) {
 			s.copyEdge(base+have[i], c.a+uint32(i), flows)
 		}
@@ -265,7 +265,7 @@ func (s *solver) set(c constraint, p uint32) {
 			s.on(base, constraint{kind: consLoad, a: c.a + uint32(i), off: cell, typ: t})
 		}
 	}
-	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && s.u.ShapeOf(b.Elem) == s.u.ShapeOf(t) {
+	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && (b.Elem == t || c.off != 0 && s.u.ShapeOf(b.Elem) == s.u.ShapeOf(t)) {
 		s.pointsTo(c.a, base)
 	}
 }
@@ -322,34 +322,45 @@ func (s *solver) convert(c constraint, p uint32) {
 }
 
 // at gives the variables of the types that p stands for where the
-// unsafe.Pointer in node c.off points, and slices of them. Beyond maxReflected
-// types, and for a type without pointers to it in the program, it gives
-// variables of all types: (W).
+// unsafe.Pointer in node c.off points, and slices of them: those that are
+// declared so, and bytes (U2). Beyond maxReflected types it gives variables of
+// all types: (W).
 func (s *solver) at(c constraint, p uint32) {
+	cells := s.node(0)
+	s.on(c.off, constraint{kind: consCells, only: true, a: cells})
 	for _, t := range s.standsFor(p) {
 		k := newKey{0, c.a}
-		s.news[k]++
-		pt := s.pointerTo(t)
-		if pt == 0 || s.news[k] > maxReflected {
-			s.on(c.off, constraint{kind: consAtAny, a: c.a})
-			continue
+		if s.news[k]++; s.news[k] == 1 {
+			s.on(cells, constraint{kind: consAt, a: c.a, typ: s.u.TypeByName("uint8")})
 		}
-		m := s.node(pt)
-		s.typedEdge(c.off, m, opaque, pt)
-		s.on(m, constraint{kind: consDeref, a: c.a, typ: pt})
-		for _, x := range s.u.Over(t, facts.Slice) {
-			b, _ := s.box(c.a, x, 0)
-			s.copyEdge(m, b, flows)
+		pt := s.pointerTo(t)
+		switch {
+		case s.news[k] > maxReflected:
+			s.on(cells, constraint{kind: consAt, a: c.a})
+		case pt == 0:
+			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})
+		default:
+			m := s.node(pt)
+			s.copyEdge(cells, m, flows)
+			s.on(m, constraint{kind: consAt, a: c.a, typ: t})
 		}
 	}
 }
 
-// varsAt gives the variables that start at cell p, and slices of them.
-func (s *solver) varsAt(dst, p uint32) {
-	for _, t := range s.cell(p).Types {
-		s.give(dst, p, t)
-		for _, x := range s.u.Over(t, facts.Slice) {
-			b, _ := s.box(dst, x, 0)
+// giveAt gives the variable of type t at cell p, or those of all types if t is
+// 0, and slices of them.
+func (s *solver) giveAt(dst, p uint32, t facts.TypeID) {
+	c := s.cell(p)
+	if c == nil {
+		return
+	}
+	for _, x := range c.Types {
+		if t != 0 && x != t {
+			continue
+		}
+		s.give(dst, p, x)
+		for _, y := range s.u.Over(x, facts.Slice) {
+			b, _ := s.box(dst, y, 0)
 			s.pointsTo(b, p)
 		}
 	}

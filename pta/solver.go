@@ -455,7 +455,7 @@ func (s *solver) on(n uint32, c constraint) {
 // all others.
 func (c *constraint) shared() bool {
 	switch c.kind {
-	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice:
+	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice, consCells:
 		return true
 	}
 	return false
