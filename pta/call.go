@@ -121,6 +121,9 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
 		for j := range n {
 			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
+			if c.Static != 0 { // go:linkname may declare it otherwise
+				s.converts(s.decl[x], s.decl[y])
+			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
 				s.alias(y, x) // its only call
 			} else {
@@ -132,6 +135,9 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
 		for j := range n {
 			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
+			if c.Static != 0 {
+				s.converts(s.decl[x], s.decl[y])
+			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
 				s.alias(y, x) // its only result
 			} else {
@@ -304,7 +310,7 @@ func (s *solver) callAny(c constraint, p uint32, o ObjID) {
 	if closure {
 		recv = o
 	}
-	to := s.instance(fn, s.calleeCtx(callee, s.anyElem(f, c.row), in.Ctx, recv))
+	to := s.instance(fn, s.anyCtx(callee, f, c.row, in.Ctx, recv))
 	if s.linkAny(c, a, to, 0) {
 		s.bind(to, o)
 	}

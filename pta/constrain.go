@@ -239,6 +239,10 @@ func (s *solver) copiesOf(f *facts.Func) []regCopy {
 	}
 	for _, c := range f.Copies {
 		if c.N > 0 && !c.Unsafe {
+			ld, ls := s.u.Layout(f.Regs[c.Dst].Type), s.u.Layout(f.Regs[c.Src].Type)
+			for i := range int(c.N) {
+				s.converts(ls.Cells[ls.Ptrs[int(c.SrcLeaf)+i]].Type, ld.Cells[ld.Ptrs[int(c.DstLeaf)+i]].Type)
+			}
 			add(c.Dst, int(c.DstLeaf), c.Src, int(c.SrcLeaf), int(c.N))
 		}
 	}
@@ -427,7 +431,7 @@ func (s *solver) assert(c constraint, p uint32, ob *Object) {
 		if l := s.u.Layout(c.typ); len(l.Ptrs) == 1 && len(l.Cells) == 1 {
 			s.pointsTo(c.a, p)
 		}
-		if ob.Type != 0 && (s.cell(p).HasShape(s.u.ShapeOf(c.typ)) || s.shape(s.u.ShapeOf(c.typ)).Has(p)) {
+		if ob.Type != 0 && s.cellsOf(s.class(c.typ)).Has(p) {
 			load(p)
 		}
 	}

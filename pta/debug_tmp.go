@@ -25,6 +25,9 @@ func (s *solver) debug() {
 	if s.anyValue != 0 {
 		w = s.pts[s.find(s.anyValue)].Len()
 	}
+	if len(s.insts) > 40000 {
+		s.dbgInsts()
+	}
 	if w > 27000 {
 		s.listW()
 
@@ -107,7 +110,7 @@ func (s *solver) listW() {
 			c := s.cell(ob.Of)
 			if !slices.Contains(c.Types, ob.As) {
 				ex = "shape"
-				if !c.HasShape(s.u.ShapeOf(ob.As)) {
+				if !s.ofClass(c, s.class(ob.As)) {
 					ex = fmt.Sprint("foreign", base.Untyped)
 				}
 			}
@@ -122,4 +125,39 @@ func (s *solver) dbgView(p uint32, t facts.TypeID, who string) {
 	}
 	ob := &s.objs[s.obj[p]]
 	fmt.Fprintln(os.Stderr, "VIEW", who, ob.Kind, s.u.Types[ob.Type].Name, "+", p-ob.Node, "as", s.u.Types[t].Name)
+}
+
+func (s *solver) dbgInsts() {
+	by := map[facts.FuncID]int{}
+	for i := range s.insts {
+		by[s.insts[i].Fn]++
+	}
+	var xs []facts.FuncID
+	for f := range by {
+		xs = append(xs, f)
+	}
+	slices.SortFunc(xs, func(a, b facts.FuncID) int { return by[b] - by[a] })
+	for _, f := range xs[:25] {
+		if s.u.Funcs[f] != nil {
+			fmt.Fprintln(os.Stderr, "INST", by[f], s.u.Funcs[f].Name)
+		}
+	}
+	// who calls reflect copies at depth 1
+	cs := map[string]int{}
+	for i := range s.insts {
+		for _, e := range s.insts[i].Out {
+			g := s.u.Funcs[s.insts[e.Callee].Fn]
+			if g != nil && g.Is(facts.FnInline) && s.ctxs.inlined[s.insts[e.Callee].Ctx] == 1 {
+				cs[fmt.Sprint(e.Kind, " ", s.u.Funcs[s.insts[i].Fn].Name, " -> ", g.Name, s.ctxs.inlined[s.insts[i].Ctx])]++
+			}
+		}
+	}
+	var ks []string
+	for k := range cs {
+		ks = append(ks, k)
+	}
+	slices.SortFunc(ks, func(a, b string) int { return cs[b] - cs[a] })
+	for _, k := range ks[:25] {
+		fmt.Fprintln(os.Stderr, "CALLS", cs[k], k)
+	}
 }

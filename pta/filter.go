@@ -27,8 +27,8 @@ func (s *solver) accepts(n, p uint32) bool {
 	case facts.FuncKind:
 		return s.funcCells.Has(p) || s.untypedCells.Has(p)
 	}
-	shape, ok := s.u.Target(t)
-	return !ok || s.shape(shape).Has(p)
+	k, ok := s.targetClass(t)
+	return !ok || s.cellsOf(k).Has(p)
 }
 
 // implements decides (F2) for one cell and remembers the answer.
@@ -89,8 +89,8 @@ func (s *solver) target(t facts.TypeID) facts.TypeID {
 // native reports whether a pointer of type t may point to cell p and leads to
 // the object's own cells from there.
 func (s *solver) native(p uint32, ob *Object, t facts.TypeID) bool {
-	shape, ok := s.u.Target(t)
-	return !ok || ob.Type != 0 && (s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(shape) || !ob.Untyped && s.viewed.Has(p) && s.shape(shape).Has(p))
+	k, ok := s.targetClass(t)
+	return !ok || ob.Type != 0 && (s.ofClass(&s.u.Layout(ob.Type).Cells[p-ob.Node], k) || !ob.Untyped && s.viewed.Has(p) && s.cellsOf(k).Has(p))
 }
 
 // needsFilter reports whether dst may refuse something that src holds.
@@ -115,7 +115,7 @@ func (s *solver) filters(a, b facts.TypeID) bool {
 	if a == 0 {
 		return true
 	}
-	sa, oka := s.u.Target(a)
-	sb, okb := s.u.Target(b)
+	sa, oka := s.targetClass(a)
+	sb, okb := s.targetClass(b)
 	return !oka || !okb || sa != sb
 }

@@ -184,12 +184,12 @@ func (s *solver) flowFiltered(from *Set, dst uint32) {
 		fit.addMeet(from, &s.funcCells)
 		fit.addMeet(from, &s.untypedCells)
 	default: // (F1)
-		shape, ok := s.u.Target(t)
+		k, ok := s.targetClass(t)
 		if !ok {
 			s.flow(from, dst)
 			return
 		}
-		fit.addMeet(from, s.shape(shape))
+		fit.addMeet(from, s.cellsOf(k))
 	}
 	if !fit.Empty() {
 		s.flow(&fit, dst)
@@ -440,13 +440,13 @@ func (s *solver) merge(v, w uint32) {
 	}
 	s.rep[w] = v
 	if s.typ[v] != s.typ[w] {
-		sv, okv := facts.ShapeID(0), false
-		sw, okw := facts.ShapeID(0), false
+		sv, okv := facts.TypeID(0), false
+		sw, okw := facts.TypeID(0), false
 		if s.typ[v] != 0 {
-			sv, okv = s.u.Target(s.typ[v])
+			sv, okv = s.targetClass(s.typ[v])
 		}
 		if s.typ[w] != 0 {
-			sw, okw = s.u.Target(s.typ[w])
+			sw, okw = s.targetClass(s.typ[w])
 		}
 		if !okv || !okw || sv != sw {
 			s.typ[v] = 0

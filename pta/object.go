@@ -108,8 +108,8 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 			c := &l.Cells[i]
 			n := o.Node + uint32(i)
 			s.typ[n], s.decl[n], s.obj[n] = c.Type, c.Type, id
-			for _, k := range c.Keys {
-				s.shape(k).Add(n)
+			for _, t := range c.Types {
+				s.starts(n, t)
 			}
 		}
 	}
@@ -142,17 +142,6 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 	}
 	s.objOf[k] = id
 	return id
-}
-
-// shape returns the set of cells at which shape k starts.
-func (s *solver) shape(k facts.ShapeID) *Set {
-	for int(k) >= len(s.shapeCells) {
-		s.shapeCells = append(s.shapeCells, nil)
-	}
-	if s.shapeCells[k] == nil {
-		s.shapeCells[k] = new(Set)
-	}
-	return s.shapeCells[k]
 }
 
 func (s *solver) isBox(o *Object) bool {

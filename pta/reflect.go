@@ -21,7 +21,7 @@ func (s *solver) ref(p uint32, t facts.TypeID) uint32 {
 		return s.objs[o].Node
 	}
 	ob := &s.objs[s.obj[p]]
-	if k := s.u.ShapeOf(t); ob.Type == 0 || !s.u.Layout(ob.Type).Cells[p-ob.Node].HasShape(k) && !s.shape(k).Has(p) {
+	if ob.Type == 0 || !s.cellsOf(s.class(t)).Has(p) {
 		return 0
 	}
 	o := s.obj[p]
@@ -255,6 +255,7 @@ func (s *solver) set(c constraint, p uint32) {
 	switch {
 	case c.off == 0 && s.u.Assignable(t, c.typ), c.off != 0 && s.u.ShapeOf(t) == s.u.ShapeOf(c.typ):
 		for i := range min(len(have), len(want)) {
+			s.converts(s.decl[base+have[i]], s.decl[c.a+uint32(i)])
 			s.copyEdge(base+have[i], c.a+uint32(i), flows)
 		}
 	case c.off == 0:
@@ -266,6 +267,7 @@ func (s *solver) set(c constraint, p uint32) {
 		}
 	}
 	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && (b.Elem == t || c.off != 0 && s.u.ShapeOf(b.Elem) == s.u.ShapeOf(t)) {
+		s.unite(b.Elem, t)
 		s.pointsTo(c.a, base)
 	}
 }
@@ -671,7 +673,7 @@ func (s *solver) callMethods(c constraint, p uint32) {
 func (s *solver) callOne(c constraint, recv ObjID, skip int) InstID {
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
-	to := s.instance(c.fn, s.calleeCtx(s.u.Funcs[c.fn], s.anyElem(f, c.row), in.Ctx, recv))
+	to := s.instance(c.fn, s.anyCtx(s.u.Funcs[c.fn], f, c.row, in.Ctx, recv))
 	s.linkAny(c, &f.Anys[c.row], to, skip)
 	return to
 }
@@ -721,6 +723,15 @@ func (s *solver) receiveValue(to InstID, t facts.TypeID, base uint32) {
 	for i, cell := range s.u.Layout(t).Ptrs {
 		s.copyEdge(base+cell, out.Base+callee.Regs[callee.Params[0]].Node+uint32(i), flows)
 	}
+}
+
+// anyCtx is the context of a callee of Anys[row] of f in context ctx. Models are
+// not copied for such calls: those of reflection may call each other so.
+func (s *solver) anyCtx(callee, f *facts.Func, row uint32, ctx CtxID, recv ObjID) CtxID {
+	if callee.Is(facts.FnInline) {
+		return 0
+	}
+	return s.calleeCtx(callee, s.anyElem(f, row), ctx, recv)
 }
 
 // anyElem is the call site that stands for Anys[row] in contexts.

@@ -67,7 +67,10 @@ type solver struct {
 	// Filters for whole sets: the cells at which a shape starts, or which were
 	// viewed at it; those of boxes, functions and untyped objects; what was
 	// decided for interface types.
-	shapeCells   []*Set
+	classes      []facts.TypeID // union-find
+	classCells   []*Set
+	loose        map[facts.TypeID][]facts.ShapeID // by class: shapes of what its pointers may point to as well
+	looseOf      map[facts.ShapeID][]facts.TypeID // the same by shape
 	untypedCells Set
 	boxCells     Set
 	funcCells    Set
@@ -189,7 +192,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),

@@ -16,8 +16,8 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 		return
 	}
 	for _, c := range s.u.Layout(s.target(t)).Cells {
-		for _, k := range c.Keys {
-			set := s.shape(k)
+		for _, x := range c.Types {
+			set := s.cellsOf(s.class(x)) // as good as declared: see ofClass
 			for i := range o.N {
 				if set.Add(o.Node + i) {
 					s.refit.Add(o.Node + i)
@@ -73,8 +73,8 @@ func (s *solver) sameCells(p uint32, ob *Object, t facts.TypeID) bool {
 func (s *solver) viewCells(p uint32, t facts.TypeID) {
 	for i, c := range s.u.Layout(t).Cells {
 		q := p + uint32(i)
-		for _, k := range c.Keys {
-			if s.shape(k).Add(q) {
+		for _, x := range c.Types {
+			if s.cellsOf(s.class(x)).Add(q) {
 				s.refit.Add(q)
 				s.viewed.Add(q)
 			}
@@ -240,6 +240,7 @@ func (s *solver) unsafeEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) bo
 			return es[i].dst.Add(dst)
 		}
 	}
+	s.loosen(typ)
 	set := new(Set)
 	set.Add(dst)
 	s.usucc[src] = append(es, unsafeEdges{mode, typ, set})
@@ -314,9 +315,9 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 		}
 		dst = s.find(dst)
 	}
-	if shape, ok := s.u.Target(t); ok {
+	if k, ok := s.targetClass(t); ok {
 		var odd, parts Set
-		odd.addMinus(&add, s.shape(shape))
+		odd.addMinus(&add, s.cellsOf(k))
 		for _, p := range odd.Elems(nil) {
 			switch ob := &s.objs[s.obj[p]]; {
 			case ob.Kind == ObjFunc:
@@ -329,11 +330,11 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 				if s.raw(ObjID(of), t) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
 					s.view(b.Node, t)
 				}
-			case !s.shape(shape).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
+			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
 				s.view(p, t)
 			}
 		}
-		add.addMeet(&parts, s.shape(shape))
+		add.addMeet(&parts, s.cellsOf(k))
 		dst = s.find(dst)
 	}
 	s.flowFiltered(&add, dst)
