@@ -16,6 +16,7 @@ const (
 	consInvoke                       // interface call
 	consThis                         // receiver payload of an interface call: fn
 	consHavoc                        // what the node holds may be stored into the cells
+	consStores                       // all that an ObjAll stands for is stored into the cells of node a
 	consSpread                       // the cells get what spreads says
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
@@ -40,7 +41,7 @@ const (
 	consPrint                        // a slice of operands; off = its block of variables
 	consPrintOperand                 // an operand
 	consPrintValue                   // what else printing visits
-	consPrintHandle                  // what a reflect.Value points to
+	consHandle                       // a = dst node: the values of what a reflect.Value points to
 )
 
 type constraint struct {
@@ -289,6 +290,11 @@ func (s *solver) alias(dst, src uint32) {
 func (s *solver) apply(n uint32, c constraint, p uint32) {
 	o := s.obj[p]
 	ob := &s.objs[o]
+	dbgKinds[c.kind]++
+	if ob.Kind == ObjAll {
+		s.applyAll(n, c, ob.Of)
+		return
+	}
 	switch c.kind {
 	case consLoad, consStore:
 		if !s.native(p, ob, c.typ) {
@@ -390,9 +396,9 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:
 		s.print(c.kind, c.off, o)
-	case consPrintHandle:
-		if ob.Type != 0 && s.isHandle(ob.Type) {
-			s.copyEdge(ob.Node, c.off+printOperand, flows)
+	case consHandle:
+		if s.isHandle(ob.Type) {
+			s.copyEdge(ob.Node, c.a, flows)
 		}
 	}
 }

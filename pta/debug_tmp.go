@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+var dbgKinds [64]int
 var dbgStart = time.Now()
 var dbgLast = time.Now()
 
@@ -25,9 +26,6 @@ func (s *solver) debug() {
 	if s.anyValue != 0 {
 		w = s.pts[s.find(s.anyValue)].Len()
 	}
-	if len(s.insts) > 40000 {
-		s.dbgInsts()
-	}
 	if w > 27000 {
 		s.listW()
 
@@ -42,6 +40,7 @@ func (s *solver) debug() {
 			}
 		}
 	}
+	fmt.Fprintln(os.Stderr, "KINDS", dbgKinds)
 	fmt.Fprintf(os.Stderr, "%5.0f s nodes %d collapsed %d insts %d objs %d %v W %d big %d pairs %dM work %d waiting %d newEdges %d collapseAt %d effort %dM\n", time.Since(dbgStart).Seconds(), s.stats.Nodes, s.stats.Collapsed, len(s.insts), len(s.objs), by, w, big, tot>>20, len(s.work), len(s.waiting), s.newEdges, s.collapseAt, s.stats.Effort>>20)
 }
 

@@ -26,6 +26,7 @@ const (
 	ObjType   // no object: stands for type Of in a reflect.Type
 	ObjMethod // no object: a method of what node Of holds, at call site As of MethodByName
 	ObjRef    // no object: the variable of type As that starts at cell Of
+	ObjAll    // no object: all that node Of holds (W); not in results
 )
 
 // Object is an abstract object. Its cells are the nodes [Node, Node+N).
@@ -87,7 +88,7 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 		o.Fn = facts.FuncID(k.a)
 	case ObjGhost, ObjArith, ObjUnboxed, ObjType:
 		o.Of = k.a
-	case ObjRef, ObjMethod:
+	case ObjRef, ObjMethod, ObjAll:
 		o.Of, o.As = k.a, facts.TypeID(k.b)
 	case ObjNew:
 		o.Fn, o.Site = facts.FuncID(k.a), facts.SiteID(k.b)

@@ -85,7 +85,9 @@ func (s *solver) printCell(kind consKind, b, q uint32, t facts.TypeID) {
 		if !s.inValue(q) {
 			return // printed as a number
 		}
-		s.on(q, constraint{kind: consPrintHandle, off: b})
+		vals := s.node(0)
+		s.on(q, constraint{kind: consHandle, only: true, a: vals})
+		s.copyEdge(vals, b+printOperand, flows)
 	case kind == consPrintOperand && k == facts.Pointer:
 		s.copyEdge(q, b+printTop, flows)
 	default:

@@ -212,7 +212,7 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 		s.on(touched, constraint{kind: consHavoc})
 	case d.From != facts.NoReg:
 		for i := range uint32(s.leaves(f, d.From)) {
-			s.storeInto(touched, s.storesOf(in.Base+f.Regs[d.From].Node+i))
+			s.storeInto(touched, in.Base+f.Regs[d.From].Node+i)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (s *solver) convert(c constraint, p uint32) {
 
 // at gives the variables of the types that p stands for where the
 // unsafe.Pointer in node c.off points, and slices of them: those that are
-// declared so, and bytes (U2). Beyond maxReflected types it gives variables of
+// declared so, and bytes (U2). Beyond maxTypes types it gives variables of
 // all types: (W).
 func (s *solver) at(c constraint, p uint32) {
 	cells := s.node(0)
@@ -337,7 +337,7 @@ func (s *solver) at(c constraint, p uint32) {
 		}
 		pt := s.pointerTo(t)
 		switch {
-		case s.news[k] > maxReflected:
+		case s.news[k] > maxTypes:
 			s.on(cells, constraint{kind: consAt, a: c.a})
 		case pt == 0:
 			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})

@@ -75,12 +75,16 @@ type solver struct {
 	boxCells     Set
 	funcCells    Set
 	refCells     Set
-	viewed       Set         // cells that have shapes of other types of the same size and kind
+	viewed       Set    // cells that have shapes of other types of the same size and kind
 	worded       Set    // references that were viewed as words
 	refWords     uint32 // what their words are
 	handleType   facts.TypeID
-	handles      []uint32    // cells of handles
-	anyValue     uint32      // (W): what those of too many values hold, or 0
+	handles      []uint32                // cells of handles
+	anyValue     uint32                  // (W): what those of too many values hold, or 0
+	alls         Set                     // elements that stand for all that a node holds
+	filtered     map[facts.TypeID]uint32 // by interface type: what it admits of anyValue
+	allNodes     map[uint32]bool         // nodes made by allFiltered
+	delegated    map[delegation]bool
 	values       Set         // references and boxes
 	valuesOf     []*Set      // by shape: those that stand for a value of it
 	ifaces       []*verdicts // by type
@@ -192,7 +196,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, filtered: map[facts.TypeID]uint32{}, allNodes: map[uint32]bool{}, delegated: map[delegation]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -458,7 +462,7 @@ func (s *solver) on(n uint32, c constraint) {
 // all others.
 func (c *constraint) shared() bool {
 	switch c.kind {
-	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice, consCells:
+	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice, consCells, consHandle:
 		return true
 	}
 	return false
@@ -493,12 +497,32 @@ func (s *solver) replay(n uint32, c constraint) {
 // matter to it: for assertions and assignments, values of the type's shape,
 // references to what the type points to, and what is no value.
 func (s *solver) replayTo(n uint32, c constraint, d *Set) {
-	if (c.kind == consSet && c.off == 0 || c.kind == consAssert) && s.u.Types[c.typ].Kind != facts.Interface {
-		var some Set
-		some.addMinus(d, &s.values)
+	if (c.kind == consSet || c.kind == consAssert) && s.u.Types[c.typ].Kind != facts.Interface {
+		var some, raw Set
+		raw.addMinus(d, &s.values)
+		if k, ok := s.targetClass(c.typ); ok {
+			some.addMeet(&raw, s.cellsOf(k))
+			some.addMeet(&raw, &s.alls)
+		} else {
+			some.addAll(&raw)
+		}
+		if c.kind == consAssert {
+			some.addMeet(&raw, s.cellsOf(s.class(c.typ)))
+		}
 		some.addMeet(d, s.ofShape(s.u.ShapeOf(c.typ)))
 		if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer {
 			some.addMeet(d, s.ofShape(s.u.ShapeOf(ty.Elem)))
+		}
+		if c.kind == consSet && c.off != 0 { // arrays and their pointers are made of slices
+			elem := c.typ
+			if ty := &s.u.Types[elem]; ty.Kind == facts.Pointer {
+				elem = ty.Elem
+			}
+			if ty := &s.u.Types[elem]; ty.Kind == facts.Array {
+				for _, x := range s.u.Over(ty.Elem, facts.Slice) {
+					some.addMeet(d, s.ofShape(s.u.ShapeOf(x)))
+				}
+			}
 		}
 		d = &some
 	}
