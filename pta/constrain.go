@@ -16,7 +16,6 @@ const (
 	consInvoke                       // interface call
 	consThis                         // receiver payload of an interface call: fn
 	consHavoc                        // what the node holds may be stored into the cells
-	consStores                       // all that an ObjAll stands for is stored into the cells of node a
 	consSpread                       // the cells get what spreads says
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
@@ -290,11 +289,6 @@ func (s *solver) alias(dst, src uint32) {
 func (s *solver) apply(n uint32, c constraint, p uint32) {
 	o := s.obj[p]
 	ob := &s.objs[o]
-	dbgKinds[c.kind]++
-	if ob.Kind == ObjAll {
-		s.applyAll(n, c, ob.Of)
-		return
-	}
 	switch c.kind {
 	case consLoad, consStore:
 		if !s.native(p, ob, c.typ) {

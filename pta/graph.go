@@ -109,10 +109,6 @@ func (s *solver) typedEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) {
 	if src == dst && mode == flows {
 		return
 	}
-	if mode == flows && s.anyValue != 0 && src == s.find(s.anyValue) && s.absorbs(dst) {
-		s.insert(dst, s.allOf(dst))
-		return
-	}
 	switch {
 	case mode != flows:
 		if s.unsafeEdge(src, dst, mode, typ) {
@@ -183,17 +179,6 @@ func (s *solver) flowFiltered(from *Set, dst uint32) {
 		}
 		fresh.Each(func(p uint32) { s.implements(p, t) })
 		fit.addMeet(from, &s.ifaces[t].yes)
-		if from.Meets(&s.alls) {
-			var alls Set
-			alls.addMeet(from, &s.alls)
-			for _, p := range alls.Elems(nil) {
-				if s.allNodes[dst] {
-					s.copyEdge(s.objs[s.obj[p]].Of, dst, flows)
-				} else {
-					s.insert(dst, s.allFitting(p, t))
-				}
-			}
-		}
 		fit.addMeet(from, &s.untypedCells)
 	case facts.FuncKind: // (F3)
 		fit.addMeet(from, &s.funcCells)
@@ -325,11 +310,7 @@ func (s *solver) collapse() {
 			}
 		}
 	}
-	s.widen()
 	s.pending()
-	if s.anyValue != 0 {
-		s.seal()
-	}
 	s.effort, s.collapsed = 0, s.newEdges
 	s.collapseAt = s.newEdges + max(s.newEdges/8, 1<<14)
 	for v := range n {
@@ -457,9 +438,6 @@ func (s *solver) merge(v, w uint32) {
 		}
 	}
 	s.rep[w] = v
-	if s.allNodes[w] {
-		s.allNodes[v] = true
-	}
 	if s.typ[v] != s.typ[w] {
 		sv, okv := facts.TypeID(0), false
 		sw, okw := facts.TypeID(0), false

@@ -36,14 +36,8 @@ func (s *solver) storesOf(n uint32) stored {
 	return st
 }
 
-// storeInto lets what node from holds be stored into the cells that node n holds.
-func (s *solver) storeInto(n, from uint32) {
-	s.storeFrom(n, s.storesOf(from))
-	s.on(from, constraint{kind: consStores, a: n})
-}
-
-// storeFrom lets st be stored into the cells that node n holds.
-func (s *solver) storeFrom(n uint32, st stored) {
+// storeInto lets st be stored into the cells that node n holds.
+func (s *solver) storeInto(n uint32, st stored) {
 	n = s.find(n)
 	sp := s.spreads[n]
 	if sp == nil {
@@ -76,9 +70,6 @@ func (s *solver) storeType(st stored, t facts.TypeID, to uint32) {
 // fitKey is a type, shifted by one, and 1 for an assignment.
 type fitKey uint64
 
-// ofStored marks a consSet on stored values.
-const ofStored = 1
-
 // fitting returns the node for what node n holds and a variable of type t may
 // get: with assign, by an assignment of it.
 func (s *solver) fitting(n uint32, t facts.TypeID, assign bool) uint32 {
@@ -95,7 +86,7 @@ func (s *solver) fitting(n uint32, t facts.TypeID, assign bool) uint32 {
 		m = s.node(t)
 		s.havoc[n][k] = m
 		if assign {
-			s.on(n, constraint{kind: consSet, row: ofStored, a: m, typ: t})
+			s.on(n, constraint{kind: consSet, a: m, typ: t})
 		} else {
 			s.copyEdge(n, m, flows)
 		}
@@ -190,7 +181,7 @@ func (s *solver) mergeStores(v, w uint32) {
 			}
 		}
 		for _, st := range sw.from {
-			s.storeFrom(v, st)
+			s.storeInto(v, st)
 		}
 	}
 	delete(s.spreads, w)

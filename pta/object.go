@@ -26,7 +26,6 @@ const (
 	ObjType   // no object: stands for type Of in a reflect.Type
 	ObjMethod // no object: a method of what node Of holds, at call site As of MethodByName
 	ObjRef    // no object: the variable of type As that starts at cell Of
-	ObjAll    // no object: all that node Of holds (W); not in results
 )
 
 // Object is an abstract object. Its cells are the nodes [Node, Node+N).
@@ -88,7 +87,7 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 		o.Fn = facts.FuncID(k.a)
 	case ObjGhost, ObjArith, ObjUnboxed, ObjType:
 		o.Of = k.a
-	case ObjRef, ObjMethod, ObjAll:
+	case ObjRef, ObjMethod:
 		o.Of, o.As = k.a, facts.TypeID(k.b)
 	case ObjNew:
 		o.Fn, o.Site = facts.FuncID(k.a), facts.SiteID(k.b)
@@ -112,11 +111,6 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 			for _, t := range c.Types {
 				s.starts(n, t)
 			}
-		}
-	}
-	if s.isHandle(t) {
-		for i := range o.N {
-			s.handles = append(s.handles, o.Node+i)
 		}
 	}
 	s.objs = append(s.objs, o)

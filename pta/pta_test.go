@@ -314,7 +314,9 @@ func projection(r *pta.Result) map[string]bool {
 			return fmt.Sprint("ghost ", name(of), off)
 		case pta.ObjArith:
 			return "in " + name(pta.ObjID(ob.Of))
-		case pta.ObjRef, pta.ObjMethod:
+		case pta.ObjMethod: // of what a register of a model holds
+			return "method"
+		case pta.ObjRef:
 			of, off := r.Object(ob.Of)
 			return fmt.Sprint(ob.Kind, " ", ob.As, " at ", name(of), off)
 		case pta.ObjUnboxed:

@@ -83,10 +83,6 @@ func (s *solver) fillReach(j reachJob) {
 func (s *solver) fillObject(id ObjID) {
 	o := s.objs[id]
 	r := s.objReach[id]
-	if o.Kind == ObjAll {
-		s.copyEdge(s.contentReach(everything, o.Of), r, flows)
-		return
-	}
 	s.insertAll(s.find(r), &o)
 	if o.Kind == ObjArith {
 		s.copyEdge(s.objectReach(ObjID(o.Of)), r, flows)
@@ -111,10 +107,6 @@ func (s *solver) fillObject(id ObjID) {
 // fillCell fills the variable of a reference, box or function.
 func (s *solver) fillCell(p uint32) {
 	r := s.cellReach[p]
-	if ob := &s.objs[s.obj[p]]; ob.Kind == ObjAll {
-		s.copyEdge(s.contentReach(exported, ob.Of), r, flows)
-		return
-	}
 	s.insert(s.find(r), p)
 	if t, base, ok := s.value(p); ok {
 		s.fillValue(r, base, t)

@@ -13,6 +13,13 @@ import (
 // for its payload. The models of package reflect, encoding/json and their like
 // say what they do in these terms.
 
+// isHandle reports whether t is the type of what the pointer in a reflect.Value
+// points to.
+func (s *solver) isHandle(t facts.TypeID) bool { return t != 0 && t == s.handleType }
+
+// maxTypes is the number of types that NewAt tells apart at one place.
+const maxTypes = 16
+
 // ref returns the reference to the variable of type t that starts at cell p, or
 // 0 if there is none.
 func (s *solver) ref(p uint32, t facts.TypeID) uint32 {
@@ -212,7 +219,7 @@ func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
 		s.on(touched, constraint{kind: consHavoc})
 	case d.From != facts.NoReg:
 		for i := range uint32(s.leaves(f, d.From)) {
-			s.storeInto(touched, in.Base+f.Regs[d.From].Node+i)
+			s.storeInto(touched, s.storesOf(in.Base+f.Regs[d.From].Node+i))
 		}
 	}
 }

@@ -36,7 +36,6 @@ type Result struct {
 }
 
 func (s *solver) result(root InstID) *Result {
-	s.expand()
 	r := &Result{
 		Prog: s.prog, Insts: s.insts, Objs: s.objs, Root: root,
 		elemFn: s.elemFn, rep: s.rep, pts: s.pts, obj: s.obj, u: s.u, ctx: s.ctxs,

@@ -79,12 +79,6 @@ type solver struct {
 	worded       Set    // references that were viewed as words
 	refWords     uint32 // what their words are
 	handleType   facts.TypeID
-	handles      []uint32                // cells of handles
-	anyValue     uint32                  // (W): what those of too many values hold, or 0
-	alls         Set                     // elements that stand for all that a node holds
-	filtered     map[facts.TypeID]uint32 // by interface type: what it admits of anyValue
-	allNodes     map[uint32]bool         // nodes made by allFiltered
-	delegated    map[delegation]bool
 	values       Set         // references and boxes
 	valuesOf     []*Set      // by shape: those that stand for a value of it
 	ifaces       []*verdicts // by type
@@ -196,7 +190,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, filtered: map[facts.TypeID]uint32{}, allNodes: map[uint32]bool{}, delegated: map[delegation]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -321,7 +315,6 @@ func (s *solver) tick() error {
 	if s.steps&(1<<12-1) != 0 {
 		return nil
 	}
-	s.debug()
 	if s.cfg.Effort > 0 && s.stats.Effort > s.cfg.Effort && s.sensitive {
 		return errEffort
 	}
@@ -502,7 +495,6 @@ func (s *solver) replayTo(n uint32, c constraint, d *Set) {
 		raw.addMinus(d, &s.values)
 		if k, ok := s.targetClass(c.typ); ok {
 			some.addMeet(&raw, s.cellsOf(k))
-			some.addMeet(&raw, &s.alls)
 		} else {
 			some.addAll(&raw)
 		}

@@ -284,15 +284,6 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 	}
 	var add Set
 	kind := s.u.Types[t].Kind
-	if kind != facts.Interface && from.Meets(&s.alls) {
-		var alls, rest Set
-		alls.addMeet(from, &s.alls)
-		rest.addMinus(from, &s.alls)
-		for _, p := range alls.Elems(nil) {
-			s.typedEdge(s.objs[s.obj[p]].Of, dst, mode, t)
-		}
-		from, dst = &rest, s.find(dst)
-	}
 	if kind != facts.Interface {
 		from = s.dereferenced(from, dst, t)
 		dst = s.find(dst)

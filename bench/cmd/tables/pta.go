@@ -205,19 +205,11 @@ func measurePTA(config, pattern string, mem uint64) (figure, error) {
 		defer pprof.StopCPUProfile()
 	}
 	start = time.Now()
-	if d, e := time.ParseDuration(os.Getenv("PTATIMEOUT")); e == nil {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, d)
-		defer cancel()
-	}
 	r, err := pta.Analyze(ctx, p, cfg)
 	if err != nil {
 		return figure{}, err
 	}
 	f.Seconds = time.Since(start).Seconds()
-	if os.Getenv("TOP") != "" {
-		top(os.Stderr, r, 40)
-	}
 	f.Values = map[string]float64{}
 	seen := map[any]bool{}
 	edges, pairs := 0, 0
