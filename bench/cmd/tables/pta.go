@@ -90,7 +90,8 @@ func count(f figure, key string) string {
 }
 
 // child measures one configuration and prints a figure. With CPUPROFILE=FILE in
-// the environment it writes a profile of the analysis.
+// the environment it writes a profile of the analysis; a time limit as last
+// argument ends that, so that the profile shows where the time went.
 func child(args []string) {
 	config, pattern := args[0], args[1]
 	mem, err := strconv.ParseUint(args[2], 10, 64)
@@ -98,10 +99,20 @@ func child(args []string) {
 		fail(err)
 	}
 	var f figure
+	ctx := context.Background()
+	if len(args) > 3 {
+		limit, err := time.ParseDuration(args[3])
+		if err != nil {
+			fail(err)
+		}
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	if config == "ssa" || config == "rta" || config == "vta" {
 		f, err = measureTools(config, pattern)
 	} else {
-		f, err = measurePTA(config, pattern, mem)
+		f, err = measurePTA(ctx, config, pattern, mem)
 	}
 	if err != nil {
 		fail(err)
@@ -164,14 +175,13 @@ func parseConfig(config string) (pta.Config, error) {
 }
 
 // measurePTA measures one policy of package pta.
-func measurePTA(config, pattern string, mem uint64) (figure, error) {
+func measurePTA(ctx context.Context, config, pattern string, mem uint64) (figure, error) {
 	cfg, err := parseConfig(config)
 	if err != nil {
 		return figure{}, err
 	}
 	cfg.MemLimit, cfg.Effort = mem, pta.DefaultEffort
 	start := time.Now()
-	ctx := context.Background()
 	ov, err := models.Overlay(runtime.GOROOT())
 	if err != nil {
 		return figure{}, err
