@@ -133,3 +133,39 @@ func (u *Universe) Assignable(t, v TypeID) bool {
 	}
 	return true
 }
+
+// Convertible reports whether the types have one structure once names and tags
+// are ignored at the outermost level, or are pointers to such types, and tags
+// within: whether a value of one converts to the other without a change of
+// representation. Types that are recursive through unnamed types do not exist.
+func (u *Universe) Convertible(t, v TypeID) bool {
+	a, b := &u.Types[t], &u.Types[v]
+	if t != v && a.Kind == Pointer && b.Kind == Pointer {
+		return u.identical(a.Elem, b.Elem, false) || u.identical(t, v, false)
+	}
+	return u.identical(t, v, false)
+}
+
+// identical reports whether types are identical but for tags, or, without
+// named, their underlying types are.
+func (u *Universe) identical(t, v TypeID, named bool) bool {
+	if t == v {
+		return true
+	}
+	a, b := &u.Types[t], &u.Types[v]
+	if a.Kind != b.Kind || named && (a.Named || b.Named) || a.Size != b.Size || len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	switch a.Kind {
+	case Struct, FuncKind:
+		for i := range a.Fields {
+			if a.Kind == Struct && a.Fields[i].Name != b.Fields[i].Name || !u.identical(a.Fields[i].Type, b.Fields[i].Type, true) {
+				return false
+			}
+		}
+		return true
+	case Pointer, Slice, Array, Map, Chan:
+		return u.identical(a.Elem, b.Elem, true) && (a.Key == b.Key || u.identical(a.Key, b.Key, true))
+	}
+	return a.Shape == b.Shape
+}

@@ -28,6 +28,8 @@ type Universe struct {
 	layouts    []*Layout
 	shapes     map[string]ShapeID
 	shapeOf    []ShapeID
+	skeletons  map[string]SkeletonID
+	skeletonOf []SkeletonID
 	impl       map[[2]TypeID]bool
 	exported   map[TypeID][]uint32
 	over       map[overKey][]TypeID

@@ -113,6 +113,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	} else if !withRecv && len(args) > 0 {
 		args, params = args[1:], params[1:]
 	}
+	loose := c.Static != 0 || c.Fn != facts.NoReg && s.looseFuncs[f.Regs[c.Fn].Type]
 	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
 	for i, a := range args {
 		if a == facts.NoReg || i >= len(params) {
@@ -121,7 +122,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
 		for j := range n {
 			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
-			if c.Static != 0 { // go:linkname may declare it otherwise
+			if loose { // go:linkname may declare it otherwise
 				s.converts(s.decl[x], s.decl[y])
 			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
@@ -135,7 +136,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
 		for j := range n {
 			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
-			if c.Static != 0 {
+			if loose {
 				s.converts(s.decl[x], s.decl[y])
 			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
@@ -240,7 +241,7 @@ func (s *solver) invoke(c constraint, p uint32, o ObjID) {
 		s.invokeOn(c, key, t, o, base)
 		s.invokeAt(c, key, t, base)
 	case ob.Type != 0 && ob.Kind != ObjFunc: // a pointer whose type is not known
-		for _, t := range s.cell(p).Types {
+		for _, t := range s.typesAt(p, true) {
 			s.invokeAt(c, key, t, p)
 		}
 	}
@@ -339,6 +340,9 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 			}
 		default:
 			s.on(x, constraint{kind: consSet, a: out.Base + callee.Regs[p].Node, typ: t})
+			if s.u.Types[t].Kind == facts.Slice && p == callee.Params[len(callee.Params)-1] {
+				s.variadic(c, x, out.Base+callee.Regs[p].Node, s.u.Types[t].Elem)
+			}
 		}
 	}
 	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
@@ -364,4 +368,27 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 		}
 	}
 	return true
+}
+
+// variadic lets the slice in node to hold what Call makes of the arguments in
+// node x, should the parameter be variadic.
+func (s *solver) variadic(c constraint, x, to uint32, elem facts.TypeID) {
+	f := s.u.Funcs[s.insts[c.inst].Fn]
+	o := s.newObject(c.inst, uint32(len(f.News)+len(f.Deeps)+len(f.Reaches))+c.row, elem)
+	s.pointsTo(to, o)
+	l := s.u.Layout(elem)
+	if s.u.Types[elem].Kind == facts.Interface {
+		s.copyEdge(x, o, flows)
+		return
+	}
+	if len(l.Ptrs) == 0 {
+		return
+	}
+	v := s.nodes(variables, len(l.Ptrs))
+	for i, cell := range l.Ptrs {
+		n := v + uint32(i)
+		s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
+		s.copyEdge(n, o+cell, flows)
+	}
+	s.on(x, constraint{kind: consSet, a: v, typ: elem})
 }

@@ -78,23 +78,131 @@ func (s *solver) unite(t, v facts.TypeID) {
 	}
 	a, b = min(a, b), max(a, b)
 	x, y := s.cellsOf(a), s.cellsOf(b)
-	s.refit.addMinus(x, y)
-	s.refit.addMinus(y, x)
+	var fresh Set
+	fresh.addMinus(x, y)
+	fresh.addMinus(y, x)
 	x.addAll(y)
 	s.classes[b] = a
 	s.classCells[b] = nil
 	s.loose[a] = append(s.loose[a], s.loose[b]...)
+	s.members[a] = append(s.membersOf(a), s.membersOf(b)...)
+	s.reconsider(&fresh)
 }
 
-// converts notes a conversion of values of type from to type to: of pointers,
-// if both are.
+// membersOf returns the types of class k.
+func (s *solver) membersOf(k facts.TypeID) []facts.TypeID {
+	if m := s.members[k]; m != nil {
+		return m
+	}
+	return []facts.TypeID{k}
+}
+
+// reconsider lets filters decide again on cells that fit more classes than
+// before.
+func (s *solver) reconsider(cells *Set) {
+	if cells.Empty() {
+		return
+	}
+	s.refit.addAll(cells)
+	for _, v := range s.ifaces {
+		if v != nil && v.known.Meets(cells) {
+			var known Set
+			known.addMinus(&v.known, cells)
+			v.known = known
+		}
+	}
+}
+
+// declared reports whether a variable of class k is declared at cell p.
+func (s *solver) declared(p uint32, k facts.TypeID) bool {
+	return slices.ContainsFunc(s.cell(p).Types, func(t facts.TypeID) bool { return s.class(t) == k })
+}
+
+// typesAt returns the types of variables that start at cell p as pointers may
+// take them: those declared, those of their classes, and, with loose, the loose
+// ones of their shapes.
+func (s *solver) typesAt(p uint32, loose bool) []facts.TypeID {
+	c := s.cell(p)
+	if c == nil || len(s.members) == 0 && len(s.looseOf) == 0 {
+		if c == nil {
+			return nil
+		}
+		return c.Types
+	}
+	out := c.Types[:len(c.Types):len(c.Types)]
+	add := func(ts []facts.TypeID) {
+		for _, t := range ts {
+			if !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	for _, t := range c.Types {
+		add(s.members[s.class(t)])
+		if loose {
+			add(s.looseOf[s.u.ShapeOf(t)])
+		}
+	}
+	return out
+}
+
+// converts notes that values of type from are converted to type to, whose
+// underlying types may differ in names and tags, at every level. It recurses as
+// deep as types nest.
 func (s *solver) converts(from, to facts.TypeID) {
-	if from == to {
+	if from == to || !s.met(from, to, 0) {
 		return
 	}
 	if _, ok := s.targetClass(from); ok {
 		if _, ok := s.targetClass(to); ok {
-			s.unite(s.target(from), s.target(to))
+			s.same(s.target(from), s.target(to))
+		}
+	}
+	s.parts(from, to, s.converts)
+}
+
+// same notes that a variable of type t may be taken for one of type v.
+func (s *solver) same(t, v facts.TypeID) {
+	if t == v || !s.met(t, v, 1) {
+		return
+	}
+	s.unite(t, v)
+	s.converts(t, v)
+	s.parts(t, v, s.same)
+}
+
+// met reports whether a question was not asked before.
+func (s *solver) met(t, v facts.TypeID, what int) bool {
+	k := viewKey{t, v, uint32(what)}
+	if s.asked[k] {
+		return false
+	}
+	s.asked[k] = true
+	return true
+}
+
+// parts calls f with the parts of types t and v, of one structure: fields,
+// elements, and, with converts, parameters and results.
+func (s *solver) parts(t, v facts.TypeID, f func(a, b facts.TypeID)) {
+	x, y := &s.u.Types[t], &s.u.Types[v]
+	if x.Kind != y.Kind {
+		return
+	}
+	switch x.Kind {
+	case facts.Array:
+		f(x.Elem, y.Elem)
+	case facts.Struct:
+		for i := range min(len(x.Fields), len(y.Fields)) {
+			f(x.Fields[i].Type, y.Fields[i].Type)
+		}
+	case facts.FuncKind:
+		for i := range min(len(x.Fields), len(y.Fields)) {
+			s.converts(x.Fields[i].Type, y.Fields[i].Type)
+		}
+	case facts.Map, facts.Chan:
+		s.same(x.Elem, y.Elem)
+		if x.Key != 0 && y.Key != 0 {
+			s.same(x.Key, y.Key)
 		}
 	}
 }
@@ -103,30 +211,40 @@ func (s *solver) converts(from, to facts.TypeID) {
 // variables of the same shape as what t points to: those of other types join the
 // class's cells, but not the class.
 func (s *solver) loosen(t facts.TypeID) {
+	if s.u.Types[t].Kind == facts.FuncKind {
+		s.looseFuncs[t] = true
+	}
 	k, ok := s.targetClass(t)
 	if !ok {
 		return
+	}
+	if s.u.Types[s.target(t)].Kind == facts.FuncKind {
+		s.looseFuncs[s.base(s.target(t))] = true
 	}
 	shape := s.u.ShapeOf(s.target(t))
 	if slices.Contains(s.loose[k], shape) {
 		return
 	}
 	s.loose[k] = append(s.loose[k], shape)
-	s.looseOf[shape] = append(s.looseOf[shape], k)
+	s.looseOf[shape] = append(s.looseOf[shape], s.base(s.target(t)))
 	cells := s.cellsOf(k)
+	var fresh Set
 	for i := 1; i < len(s.u.Types); i++ {
 		if x := facts.TypeID(i); s.base(x) == x && s.u.ShapeOf(x) == shape && s.class(x) != k {
 			y := s.cellsOf(s.class(x))
-			s.refit.addMinus(y, cells)
+			fresh.addMinus(y, cells)
 			cells.addAll(y)
 		}
 	}
+	s.reconsider(&fresh)
 }
 
-// starts notes that a variable of type t starts at cell p.
-func (s *solver) starts(p uint32, t facts.TypeID) {
-	s.cellsOf(s.class(t)).Add(p)
+// starts notes that a variable of type t starts at cell p, and reports whether
+// that makes it fit a class that it did not.
+func (s *solver) starts(p uint32, t facts.TypeID) bool {
+	fresh := s.cellsOf(s.class(t)).Add(p)
 	for _, k := range s.looseOf[s.u.ShapeOf(t)] {
-		s.cellsOf(s.class(k)).Add(p)
+		fresh = s.cellsOf(s.class(k)).Add(p) || fresh
 	}
+	return fresh
 }

@@ -50,7 +50,7 @@ func (s *solver) implements(p uint32, t facts.TypeID) bool {
 	case s.isBox(o):
 		yes = s.u.Implements(o.Type, t)
 	case o.Type != 0:
-		for _, x := range s.u.Layout(o.Type).Cells[p-o.Node].Types {
+		for _, x := range s.typesAt(p, true) {
 			if s.u.Implements(x, t) {
 				yes = true
 				break

@@ -128,11 +128,11 @@ func (s *solver) object(k objKey, t facts.TypeID, inst InstID) ObjID {
 	case o.Kind == ObjRef:
 		s.refCells.Add(o.Node)
 		s.values.Add(o.Node)
-		s.ofShape(s.u.ShapeOf(o.As)).Add(o.Node)
+		s.like(s.u.SkeletonOf(o.As)).Add(o.Node)
 	case s.isBox(&o):
 		for i := range o.N {
 			s.values.Add(o.Node + i)
-			s.ofShape(s.u.ShapeOf(o.Type)).Add(o.Node + i)
+			s.like(s.u.SkeletonOf(o.Type)).Add(o.Node + i)
 		}
 	}
 	s.objOf[k] = id
@@ -155,14 +155,14 @@ func (s *solver) ptrCells(o ObjID) []uint32 {
 	return nil
 }
 
-// ofShape returns the set of references and boxes that stand for a value of
-// shape k.
-func (s *solver) ofShape(k facts.ShapeID) *Set {
-	for int(k) >= len(s.valuesOf) {
-		s.valuesOf = append(s.valuesOf, nil)
+// like returns the set of references and boxes that stand for a value of a type
+// with skeleton k.
+func (s *solver) like(k facts.SkeletonID) *Set {
+	for int(k) >= len(s.valuesLike) {
+		s.valuesLike = append(s.valuesLike, nil)
 	}
-	if s.valuesOf[k] == nil {
-		s.valuesOf[k] = new(Set)
+	if s.valuesLike[k] == nil {
+		s.valuesLike[k] = new(Set)
 	}
-	return s.valuesOf[k]
+	return s.valuesLike[k]
 }

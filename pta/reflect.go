@@ -260,23 +260,45 @@ func (s *solver) set(c constraint, p uint32) {
 	a, b := &s.u.Types[t], &s.u.Types[c.typ]
 	pa, pb := s.u.Pointee(t), s.u.Pointee(c.typ)
 	switch {
-	case c.off == 0 && s.u.Assignable(t, c.typ), c.off != 0 && s.u.ShapeOf(t) == s.u.ShapeOf(c.typ):
+	case c.off == 0 && s.u.Assignable(t, c.typ), c.off != 0 && s.u.Convertible(t, c.typ):
+		if c.off == convertFew {
+			s.converts(t, c.typ)
+		}
 		for i := range min(len(have), len(want)) {
-			s.converts(s.decl[base+have[i]], s.decl[c.a+uint32(i)])
 			s.copyEdge(base+have[i], c.a+uint32(i), flows)
 		}
 	case c.off == 0:
-	case pa != 0 && pb != 0 && s.u.ShapeOf(pa) == s.u.ShapeOf(pb): // the pointer to an array
+	case pa != 0 && pb != 0 && s.pointersConvert(c.off, s.base(pa), s.base(pb)): // to an array's pointer too
 		s.copyEdge(base, c.a, flows)
-	case a.Kind == facts.Slice && b.Kind == facts.Array && s.u.ShapeOf(pa) == s.u.ShapeOf(b.Elem):
+	case a.Kind == facts.Slice && b.Kind == facts.Array && pa == b.Elem:
 		for i, cell := range want {
 			s.on(base, constraint{kind: consLoad, a: c.a + uint32(i), off: cell, typ: t})
 		}
 	}
-	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && (b.Elem == t || c.off != 0 && s.u.ShapeOf(b.Elem) == s.u.ShapeOf(t)) {
-		s.unite(b.Elem, t)
+	if b.Kind == facts.Pointer && s.objs[s.obj[p]].Kind == ObjRef && (b.Elem == t || c.off != 0 && s.pointersConvert(c.off, t, b.Elem)) {
 		s.pointsTo(c.a, base)
 	}
+}
+
+// How values convert to the types of one row: to few types, or to more than
+// maxTypes. Pointers then keep to the class of what they point to, which is an
+// assumption that the model prints.
+const (
+	convertFew  = 1
+	convertMany = 2
+)
+
+// pointersConvert reports whether pointers to a t are converted to pointers to a
+// v, and notes it.
+func (s *solver) pointersConvert(how uint32, t, v facts.TypeID) bool {
+	if how == convertMany {
+		return s.class(t) == s.class(v)
+	}
+	if !s.u.Convertible(t, v) {
+		return false
+	}
+	s.same(t, v)
+	return true
 }
 
 // box returns the first cell of the box of type t that a model puts into node
@@ -322,7 +344,12 @@ func (s *solver) convert(c constraint, p uint32) {
 			s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
 			s.copyEdge(n, b+cell, flows)
 		}
-		s.on(c.off, constraint{kind: consSet, a: v, off: 1, typ: t})
+		how := uint32(convertFew)
+		k := newKey{^InstID(0), c.a}
+		if s.news[k]++; s.news[k] > maxTypes {
+			how = convertMany
+		}
+		s.on(c.off, constraint{kind: consSet, a: v, off: how, typ: t})
 		if m := s.u.Pointee(t); s.u.Types[t].Kind == facts.Slice && s.u.Types[m].Kind == facts.Scalar {
 			f := s.u.Funcs[s.insts[c.inst].Fn]
 			s.pointsTo(v, s.newObject(c.inst, uint32(len(f.News)+len(f.Deeps))+c.row, m))
@@ -344,7 +371,7 @@ func (s *solver) at(c constraint, p uint32) {
 		}
 		pt := s.pointerTo(t)
 		switch {
-		case s.news[k] > maxTypes:
+		case s.news[k] > maxTypes && s.u.Types[t].Kind != facts.Array:
 			s.on(cells, constraint{kind: consAt, a: c.a})
 		case pt == 0:
 			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})
@@ -359,19 +386,23 @@ func (s *solver) at(c constraint, p uint32) {
 // giveAt gives the variable of type t at cell p, or those of all types if t is
 // 0, and slices of them.
 func (s *solver) giveAt(dst, p uint32, t facts.TypeID) {
-	c := s.cell(p)
-	if c == nil {
+	if t != 0 {
+		if k := s.class(t); s.declared(p, k) || s.viewed.Has(p) && s.cellsOf(k).Has(p) {
+			s.giveSliced(dst, p, t)
+		}
 		return
 	}
-	for _, x := range c.Types {
-		if t != 0 && x != t {
-			continue
-		}
-		s.give(dst, p, x)
-		for _, y := range s.u.Over(x, facts.Slice) {
-			b, _ := s.box(dst, y, 0)
-			s.pointsTo(b, p)
-		}
+	for _, x := range s.typesAt(p, false) {
+		s.giveSliced(dst, p, x)
+	}
+}
+
+// giveSliced gives the variable of type t at cell p, and slices of it.
+func (s *solver) giveSliced(dst, p uint32, t facts.TypeID) {
+	s.give(dst, p, t)
+	for _, y := range s.u.Over(t, facts.Slice) {
+		b, _ := s.box(dst, y, 0)
+		s.pointsTo(b, p)
 	}
 }
 
@@ -545,7 +576,7 @@ func (s *solver) standsFor(p uint32) []facts.TypeID {
 	case s.isBox(ob):
 		return []facts.TypeID{ob.Type}
 	}
-	return s.u.Layout(ob.Type).Cells[p-ob.Node].Types
+	return s.typesAt(p, false)
 }
 
 // makeNew gives News[row] a variable of each type that p stands for; slices,
@@ -641,8 +672,8 @@ func (s *solver) methodsOf(p, site uint32, f func(boundMethod)) {
 	}
 	t, base, ok := s.value(p)
 	if !ok {
-		if c := s.cell(p); c != nil { // a pointer whose type is not known
-			for _, t := range c.Types {
+		if s.cell(p) != nil { // a pointer whose type is not known
+			for _, t := range s.typesAt(p, true) {
 				each(s.pointerTo(t), boundMethod{recv: recvAt, base: p})
 			}
 		}

@@ -70,6 +70,9 @@ type solver struct {
 	classes      []facts.TypeID // union-find
 	classCells   []*Set
 	loose        map[facts.TypeID][]facts.ShapeID // by class: shapes of what its pointers may point to as well
+	members      map[facts.TypeID][]facts.TypeID  // by class, if more than one
+	asked        map[viewKey]bool                 // by converts and same
+	looseFuncs   map[facts.TypeID]bool            // types of functions to which unsafe converts
 	looseOf      map[facts.ShapeID][]facts.TypeID // the same by shape
 	untypedCells Set
 	boxCells     Set
@@ -80,7 +83,7 @@ type solver struct {
 	refWords     uint32 // what their words are
 	handleType   facts.TypeID
 	values       Set         // references and boxes
-	valuesOf     []*Set      // by shape: those that stand for a value of it
+	valuesLike   []*Set      // by skeleton: those that stand for a value of such a type
 	ifaces       []*verdicts // by type
 	ptrTo        map[facts.TypeID]facts.TypeID
 	refs         map[ObjID][]uint32 // references to parts of an object
@@ -190,7 +193,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.TypeID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -233,7 +236,7 @@ func (s *solver) refitAll() bool {
 	s.refit = Set{}
 	for i := range s.rep {
 		n := uint32(i)
-		if s.rep[n] != n || s.pts[n] == nil || len(s.cons[n]) == 0 && s.fsucc[n] == nil {
+		if s.rep[n] != n || s.pts[n] == nil || len(s.cons[n]) == 0 && s.fsucc[n] == nil && len(s.usucc[n]) == 0 {
 			continue
 		}
 		var again Set
@@ -501,20 +504,14 @@ func (s *solver) replayTo(n uint32, c constraint, d *Set) {
 		if c.kind == consAssert {
 			some.addMeet(&raw, s.cellsOf(s.class(c.typ)))
 		}
-		some.addMeet(d, s.ofShape(s.u.ShapeOf(c.typ)))
+		some.addMeet(d, s.like(s.u.SkeletonOf(c.typ)))
+		elem := c.typ
 		if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer {
-			some.addMeet(d, s.ofShape(s.u.ShapeOf(ty.Elem)))
+			elem = ty.Elem
+			some.addMeet(d, s.like(s.u.SkeletonOf(elem)))
 		}
-		if c.kind == consSet && c.off != 0 { // arrays and their pointers are made of slices
-			elem := c.typ
-			if ty := &s.u.Types[elem]; ty.Kind == facts.Pointer {
-				elem = ty.Elem
-			}
-			if ty := &s.u.Types[elem]; ty.Kind == facts.Array {
-				for _, x := range s.u.Over(ty.Elem, facts.Slice) {
-					some.addMeet(d, s.ofShape(s.u.ShapeOf(x)))
-				}
-			}
+		if s.u.Types[elem].Kind == facts.Array { // made of slices
+			some.addMeet(d, s.like(s.u.SliceSkeleton(s.u.Types[elem].Elem)))
 		}
 		d = &some
 	}

@@ -17,9 +17,8 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 	}
 	for _, c := range s.u.Layout(s.target(t)).Cells {
 		for _, x := range c.Types {
-			set := s.cellsOf(s.class(x)) // as good as declared: see ofClass
 			for i := range o.N {
-				if set.Add(o.Node + i) {
+				if s.starts(o.Node+i, x) {
 					s.refit.Add(o.Node + i)
 				}
 			}
@@ -74,10 +73,13 @@ func (s *solver) viewCells(p uint32, t facts.TypeID) {
 	for i, c := range s.u.Layout(t).Cells {
 		q := p + uint32(i)
 		for _, x := range c.Types {
-			if s.cellsOf(s.class(x)).Add(q) {
+			if s.starts(q, x) {
 				s.refit.Add(q)
 				s.viewed.Add(q)
 			}
+		}
+		if x := &s.u.Types[c.Type]; x.Kind == facts.FuncKind {
+			s.looseFuncs[c.Type] = true
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 		if o.Parent() != o.Pkg().Scope() && o.Pos().IsValid() {
 			p := x.cfg.Fset.Position(o.Pos())
 			fmt.Fprintf(s, "@%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column)
-			if depth < 3 { // instances of a generic function have local types of their own
+			if depth < maxLocal { // instances of a generic function have local types of their own
 				var u strings.Builder
 				x.writeType(&u, t.Underlying(), depth+1)
 				h := fnv.New64a()
@@ -411,3 +411,6 @@ func (b *builder) methodAt(m *types.Func, sel *types.Selection) facts.MethodID {
 	}
 	return id
 }
+
+// maxLocal is how deep local types that use each other are told apart.
+const maxLocal = 8

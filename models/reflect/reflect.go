@@ -256,6 +256,7 @@ func (v Value) bf_Slice3(i, j, k int) Value {
 }
 
 func (v Value) bf_Convert(t Type) Value {
+	bfUnknown("reflect.Value.Convert: where it may convert to many types, pointers keep the type of what they point to")
 	v.bfx_look()
 	return bfx_value(bfConvert(v.bfx_val(), bfx_like(t)))
 }
