@@ -96,9 +96,8 @@ type Cell struct {
 	Size  int64
 	Array uint32 // innermost enclosing array, numbered from 1 within the layout; 0 none
 	Ptr   bool   // pointer-like
-	// Keys are the shapes of all types that start at this cell, sorted; Types
-	// those types themselves, innermost first.
-	Keys  []ShapeID
+	// Types are those that start at this cell, innermost first, without arrays
+	// that have no name.
 	Types []TypeID
 }
 
@@ -126,7 +125,6 @@ func (u *Universe) Layout(t TypeID) *Layout {
 	u.flatten(l, t, "", 0, 0, &arrays)
 	for i := range l.Cells {
 		c := &l.Cells[i]
-		sort.Slice(c.Keys, func(a, b int) bool { return c.Keys[a] < c.Keys[b] })
 		if c.Ptr {
 			l.Ptrs = append(l.Ptrs, uint32(i))
 		}
@@ -151,17 +149,9 @@ func (u *Universe) flatten(l *Layout, t TypeID, path string, off int64, array ui
 	default:
 		l.Cells = append(l.Cells, Cell{Path: path, Type: t, Off: off, Size: ty.Size, Array: array, Ptr: ty.Kind.PointerLike()})
 	}
-	k := u.ShapeOf(t)
-	c := &l.Cells[first]
-	if ty.Kind != Array || ty.Named {
+	if c := &l.Cells[first]; ty.Kind != Array || ty.Named {
 		c.Types = append(c.Types, t)
 	}
-	for _, have := range c.Keys {
-		if have == k {
-			return
-		}
-	}
-	c.Keys = append(c.Keys, k)
 }
 
 // ShapeOf returns the shape of t: that of the element for arrays, because a
@@ -184,30 +174,6 @@ func (u *Universe) ShapeOf(t TypeID) ShapeID {
 	}
 	u.shapeOf[t] = id
 	return id
-}
-
-// Target returns the shape of the cells that a value of type t may point to
-// without the help of unsafe, and whether there is such a filter. Interfaces,
-// functions, unsafe pointers and iterators have none here.
-func (u *Universe) Target(t TypeID) (ShapeID, bool) {
-	ty := &u.Types[t]
-	switch ty.Kind {
-	case Pointer, Slice:
-		return u.ShapeOf(ty.Elem), true
-	case Map, Chan:
-		return u.ShapeOf(ty.Obj), true
-	}
-	return 0, false
-}
-
-// HasShape reports whether some type that starts at the cell has shape s.
-func (c *Cell) HasShape(s ShapeID) bool {
-	for _, k := range c.Keys {
-		if k == s {
-			return true
-		}
-	}
-	return false
 }
 
 // MethodOf returns the function that key names in the method table of t, or 0.

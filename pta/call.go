@@ -329,7 +329,7 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 	}
 	in, out := s.insts[c.inst], s.insts[to]
 	f, callee := s.u.Funcs[in.Fn], s.u.Funcs[out.Fn]
-	x := in.Deep + uint32(2*(len(f.Deeps)+int(c.row))) + 1
+	x := in.Deep + uint32(len(f.Deeps)+2*int(c.row)) + 1
 	for _, p := range callee.Params[min(skip, len(callee.Params)):] {
 		t := callee.Regs[p].Type
 		switch n := s.leaves(callee, p); {

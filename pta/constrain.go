@@ -153,7 +153,7 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		}
 	}
 	for i, a := range f.Anys {
-		fns := in.Deep + uint32(2*(len(f.Deeps)+i))
+		fns := in.Deep + uint32(len(f.Deeps)+2*i)
 		kind := exported
 		if a.Spawn {
 			kind = everything // code that is not known

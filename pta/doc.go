@@ -70,11 +70,12 @@
 //
 // A node holds only what its type allows, as if each flow checked it:
 //
-//	(F1) a pointer, slice, map or channel holds cells at which its target's
-//	     shape starts: the underlying type one level deep, tags ignored. An
-//	     array's shape is its element's, since slices, pointers to arrays and
-//	     pointers to elements share cells. The first field starts where its
-//	     struct does
+//	(F1) a pointer, slice, map or channel holds cells at which a variable of its
+//	     target's class starts. Types are of one class if code that is reached
+//	     converts between pointers to them, at any level of a type; a type that
+//	     unsafe converts to admits all of its shape. An array counts as its
+//	     element, since slices, pointers to arrays and pointers to elements share
+//	     cells. The first field starts where its struct does
 //	(F2) an interface holds boxes whose dynamic type implements it, and
 //	     references and raw cells whose types do, themselves or through a pointer
 //	(F3) a function value holds functions and closures
@@ -147,13 +148,19 @@
 //	(R7) a method that reflection gives may be any exported one of the value, or,
 //	     for MethodByName of a constant, that of the name
 //	(N)  bfNew makes variables of all types that its operand may stand for, told
-//	     apart by context for the first 64 of a row, then shared by all contexts
+//	     apart for the first 16 of a row in a context; others are one a type in
+//	     all of the program, and so are the boxes that conversions make
+//	(R8) NewAt gives the variables of the types asked for where its pointer
+//	     points, if they are declared so (U2); for more than 16 types at one
+//	     place, those of all types
 //
 // # Unsafe
 //
 // A conversion of the address of something, made in one function, views the
 // object at the new type if that is plausible (U1): the object becomes Untyped.
-// Its cells stay as they are for accesses through pointers of types that they
+// If it has just the cells of the new type, pointers and numbers at the same
+// places (atomic.LoadPointer of a field), these fit both types, and it stays as it
+// is. Else its cells stay as they are for accesses through pointers of types that they
 // have. Another access touches the cells whose bytes it overlaps, all of them
 // where an array or a derived address makes that unclear; what is loaded or
 // stored so is viewed at the other type in turn. An interface viewed as its
@@ -169,8 +176,9 @@
 // that is new. So elements travel in large sets. Cycles of unfiltered edges
 // collapse when enough edges are new or enough was copied; within one function,
 // variables that are copies of one other are that variable before anything is
-// solved, and loads of the same field through the same variable share what they
-// give. Sets are sorted arrays up to 16 elements, then sorted chunks of 512 that
+// solved. What depends on a variable alone (loads of the same field through it,
+// steps of reflection from it) is computed once, and what is stored into many
+// variables goes through one node a type. Sets are sorted arrays up to 16 elements, then sorted chunks of 512 that
 // sets share until one of them changes; cells are numbered apart from variables,
 // so that chunks are dense. Filters work on whole sets. There is no recursion
 // over the program.

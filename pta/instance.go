@@ -15,9 +15,9 @@ type Inst struct {
 	Fn   facts.FuncID
 	Ctx  CtxID
 	Base uint32
-	// Deep is the first of the nodes that hold what Deeps and Reaches reach:
-	// two for each Deeps row (what is touched, what may be stored), then two for
-	// each Anys row (functions, arguments).
+	// Deep is the first of the nodes that hold what Deeps and Anys reach: one for
+	// each Deeps row (what is touched), then two for each Anys row (functions,
+	// arguments).
 	Deep uint32
 	// Out are the call edges out of the instance, sorted.
 	Out []Edge
@@ -71,7 +71,7 @@ func (s *solver) instance(fn facts.FuncID, ctx CtxID) InstID {
 		s.stats.Missing = append(s.stats.Missing, fn)
 		return id
 	}
-	deeps := 2 * (len(f.Deeps) + len(f.Anys))
+	deeps := len(f.Deeps) + 2*len(f.Anys)
 	base := s.nodes(variables, int(f.NumNode)+deeps)
 	n := base
 	for _, r := range f.Regs[1:] {

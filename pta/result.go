@@ -105,7 +105,7 @@ func (r *Result) PointsTo(i InstID, v facts.Reg, leaf uint32) *Set {
 }
 
 // Deep returns the cells that Deeps[row] of instance i touches.
-func (r *Result) Deep(i InstID, row uint32) *Set { return r.set(r.Insts[i].Deep + 2*row) }
+func (r *Result) Deep(i InstID, row uint32) *Set { return r.set(r.Insts[i].Deep + row) }
 
 func (r *Result) set(n uint32) *Set {
 	if p := r.pts[r.rep[n]]; p != nil {

@@ -236,7 +236,30 @@ func (b *builder) typ(t types.Type) facts.TypeID {
 		row.Kind, row.Size = facts.Opaque, 8
 	}
 	b.rec.Types[id] = row
+	if b.reflected(t) {
+		b.table(t)
+		b.table(types.NewPointer(t))
+	}
 	return id
+}
+
+// reflected reports whether t has methods that reflection may find where no
+// code makes an interface of it, and which its package does not list: instances
+// of generic types, local types, and structs without name that embed. A record
+// has the tables of all that it mentions.
+func (b *builder) reflected(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		o := t.Obj()
+		return o.Pkg() != nil && !types.IsInterface(t) && !isGeneric(t) && (t.TypeArgs().Len() > 0 || o.Parent() != o.Pkg().Scope())
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if t.Field(i).Embedded() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // size returns the size of t in bytes; 0 for what has none.
