@@ -178,6 +178,9 @@ func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error)
 		default:
 			return nil, err
 		}
+		if s = nil; errors.Is(err, ErrBudget) {
+			runtime.GC() // or what is left of this attempt counts for the next
+		}
 		coarse = append(coarse, more...)
 		cfg.Effort *= 2 // or what is left may cost more than the limit, without contexts
 		cfg.Packages = slices.Clone(cfg.Packages)

@@ -166,7 +166,7 @@ type shared struct {
 // are found first and then started as goroutines.
 func solve(ctx context.Context, p *facts.Program, opt *Options) (*pta.Result, time.Duration, error) {
 	start := time.Now()
-	cfg := pta.Config{Policy: pta.Policy(opt.Ctx), K: opt.K, HK: opt.HK, MemLimit: opt.MemLimit,
+	cfg := pta.Config{Policy: pta.Policy(opt.Ctx), K: opt.K, HK: opt.HK, MemLimit: opt.MemLimit / 3 * 2, // the rest is for the stages
 		Packages: opt.Packages, Effort: pta.DefaultEffort,
 		Progress: func(nodes, insts int, _ pta.Stats) { opt.Progress("aliasing", insts, 0) }}
 	if cfg.Policy == "" {
