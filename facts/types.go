@@ -53,7 +53,7 @@ type Type struct {
 	Elem   TypeID  // pointer, slice, array, chan, map value
 	Key    TypeID  // map key
 	Obj    TypeID  // map, chan: the type of the object it points to
-	Shape  string  // underlying type one level deep, tags ignored: the unit of the type filter
+	Shape  string  // underlying type one level deep, tags ignored: what unsafe may take for another
 	Fields []Field // struct; parameters and results of a function type
 	Size   int64   // bytes
 	// Methods is the method table: for a concrete type the function that each

@@ -113,7 +113,7 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	} else if !withRecv && len(args) > 0 {
 		args, params = args[1:], params[1:]
 	}
-	loose := c.Static != 0 || c.Fn != facts.NoReg && s.looseFuncs[f.Regs[c.Fn].Type]
+	loose := c.Static != 0 || c.Fn != facts.NoReg && s.looseFuncs[s.u.SkeletonOf(f.Regs[c.Fn].Type)]
 	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
 	for i, a := range args {
 		if a == facts.NoReg || i >= len(params) {

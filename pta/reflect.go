@@ -359,19 +359,22 @@ func (s *solver) convert(c constraint, p uint32) {
 // at gives the variables of the types that p stands for where the
 // unsafe.Pointer in node c.off points, and slices of them: those that are
 // declared so, and bytes (U2). Beyond maxTypes types it gives variables of
-// all types: (W).
+// all types: (R8).
 func (s *solver) at(c constraint, p uint32) {
 	cells := s.node(0)
 	s.on(c.off, constraint{kind: consCells, only: true, a: cells})
 	for _, t := range s.standsFor(p) {
-		k := newKey{0, c.a}
+		k := newKey{^InstID(0), c.a}
 		if s.news[k]++; s.news[k] == 1 {
 			s.on(cells, constraint{kind: consAt, a: c.a, typ: s.u.TypeByName("uint8")})
 		}
 		pt := s.pointerTo(t)
 		switch {
 		case s.news[k] > maxTypes && s.u.Types[t].Kind != facts.Array:
-			s.on(cells, constraint{kind: consAt, a: c.a})
+			if !s.wide[c.a] {
+				s.wide[c.a] = true
+				s.on(cells, constraint{kind: consAt, a: c.a})
+			}
 		case pt == 0:
 			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})
 		default:

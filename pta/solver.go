@@ -64,15 +64,15 @@ type solver struct {
 	// content reaches, or 0.
 	reach [closures][]uint32
 
-	// Filters for whole sets: the cells at which a shape starts, or which were
-	// viewed at it; those of boxes, functions and untyped objects; what was
+	// Filters for whole sets: classes of types (class.go) and the cells at which
+	// variables of them start, or which were viewed so; cells of boxes, functions and untyped objects; what was
 	// decided for interface types.
 	classes      []facts.TypeID // union-find
 	classCells   []*Set
 	loose        map[facts.TypeID][]facts.ShapeID // by class: shapes of what its pointers may point to as well
 	members      map[facts.TypeID][]facts.TypeID  // by class, if more than one
 	asked        map[viewKey]bool                 // by converts and same
-	looseFuncs   map[facts.TypeID]bool            // types of functions to which unsafe converts
+	looseFuncs   map[facts.SkeletonID]bool        // functions to whose types unsafe converts
 	looseOf      map[facts.ShapeID][]facts.TypeID // the same by shape
 	untypedCells Set
 	boxCells     Set
@@ -110,6 +110,7 @@ type solver struct {
 	thisSet            map[thisKey]bool
 	havoc              map[uint32]map[fitKey]uint32 // by node and type: what the node holds and fits the type
 	boxes              map[boxKey]ObjID
+	wide               map[uint32]bool    // what NewAt gives there is of all types
 	stores             map[uint32]stored  // by node: for storing what it holds
 	spreads            map[uint32]*spread // by node: what is stored into the cells that it holds
 	newEdges           int
@@ -196,7 +197,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.TypeID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),

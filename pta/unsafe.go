@@ -79,7 +79,7 @@ func (s *solver) viewCells(p uint32, t facts.TypeID) {
 			}
 		}
 		if x := &s.u.Types[c.Type]; x.Kind == facts.FuncKind {
-			s.looseFuncs[c.Type] = true
+			s.looseFuncs[s.u.SkeletonOf(c.Type)] = true
 		}
 	}
 }

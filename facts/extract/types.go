@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,37 +20,37 @@ func (x *extractor) typeName(t types.Type) string {
 		return s.(string)
 	}
 	var s strings.Builder
-	x.writeType(&s, t, 0)
+	x.writeType(&s, t, nil)
 	name := s.String()
 	x.names.Store(t, name)
 	return name
 }
 
-// writeType writes a type's name. depth bounds the underlying types written
-// for local types, which may be recursive.
-func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
+// writeType writes a type's name. in are the local types whose underlying types
+// are being written, outermost first.
+func (x *extractor) writeType(s *strings.Builder, t types.Type, in []*types.Named) {
 	switch t := t.(type) {
 	case *types.Alias:
-		x.writeType(s, types.Unalias(t), depth)
+		x.writeType(s, types.Unalias(t), in)
 	case *types.Basic:
 		s.WriteString(types.Typ[t.Kind()].Name()) // byte and rune are other names
 	case *types.Pointer:
 		s.WriteByte('*')
-		x.writeType(s, t.Elem(), depth)
+		x.writeType(s, t.Elem(), in)
 	case *types.Slice:
 		s.WriteString("[]")
-		x.writeType(s, t.Elem(), depth)
+		x.writeType(s, t.Elem(), in)
 	case *types.Array:
 		fmt.Fprintf(s, "[%d]", t.Len())
-		x.writeType(s, t.Elem(), depth)
+		x.writeType(s, t.Elem(), in)
 	case *types.Map:
 		s.WriteString("map[")
-		x.writeType(s, t.Key(), depth)
+		x.writeType(s, t.Key(), in)
 		s.WriteByte(']')
-		x.writeType(s, t.Elem(), depth)
+		x.writeType(s, t.Elem(), in)
 	case *types.Chan:
 		s.WriteString([]string{"chan(", "chan<-(", "<-chan("}[t.Dir()])
-		x.writeType(s, t.Elem(), depth)
+		x.writeType(s, t.Elem(), in)
 		s.WriteByte(')')
 	case *types.Struct:
 		s.WriteString("struct{")
@@ -62,7 +63,7 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 				s.WriteString(x.ids[f.Pkg()] + ".")
 			}
 			s.WriteString(f.Name() + " ")
-			x.writeType(s, f.Type(), depth)
+			x.writeType(s, f.Type(), in)
 			if tag := t.Tag(i); tag != "" {
 				s.WriteString(strconv.Quote(tag))
 			}
@@ -75,12 +76,12 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 			if i > 0 {
 				s.WriteByte(',')
 			}
-			x.writeType(s, t.At(i).Type(), depth)
+			x.writeType(s, t.At(i).Type(), in)
 		}
 		s.WriteByte(')')
 	case *types.Signature:
 		s.WriteString("func")
-		x.writeSig(s, t, depth)
+		x.writeSig(s, t, in)
 	case *types.Interface:
 		s.WriteString("interface{")
 		for i := range t.NumMethods() {
@@ -89,13 +90,13 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 				s.WriteString(x.ids[m.Pkg()] + ".")
 			}
 			s.WriteString(m.Name())
-			x.writeSig(s, m.Signature(), depth)
+			x.writeSig(s, m.Signature(), in)
 			s.WriteByte(';')
 		}
 		for i := range t.NumEmbeddeds() {
 			if !types.IsInterface(t.EmbeddedType(i)) {
 				s.WriteByte('~')
-				x.writeType(s, t.EmbeddedType(i), depth)
+				x.writeType(s, t.EmbeddedType(i), in)
 			}
 		}
 		s.WriteByte('}')
@@ -109,9 +110,12 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 		if o.Parent() != o.Pkg().Scope() && o.Pos().IsValid() {
 			p := x.cfg.Fset.Position(o.Pos())
 			fmt.Fprintf(s, "@%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column)
-			if depth < maxLocal { // instances of a generic function have local types of their own
+			// Instances of a generic function have local types of their own.
+			if i := slices.IndexFunc(in, func(x *types.Named) bool { return types.Identical(x, t) }); i >= 0 {
+				fmt.Fprintf(s, "^%d", len(in)-i) // inside itself
+			} else if len(in) < maxLocal {
 				var u strings.Builder
-				x.writeType(&u, t.Underlying(), depth+1)
+				x.writeType(&u, t.Underlying(), append(in[:len(in):len(in)], t))
 				h := fnv.New64a()
 				h.Write([]byte(u.String()))
 				fmt.Fprintf(s, "#%x", h.Sum64())
@@ -123,7 +127,7 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 				if i > 0 {
 					s.WriteByte(',')
 				}
-				x.writeType(s, a.At(i), depth)
+				x.writeType(s, a.At(i), in)
 			}
 			s.WriteByte(']')
 		}
@@ -132,7 +136,7 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 			if t.Term(i).Tilde() {
 				s.WriteByte('~')
 			}
-			x.writeType(s, t.Term(i).Type(), depth)
+			x.writeType(s, t.Term(i).Type(), in)
 			s.WriteByte('|')
 		}
 	default: // opaque types of go/ssa, type parameters of generic bodies
@@ -140,17 +144,17 @@ func (x *extractor) writeType(s *strings.Builder, t types.Type, depth int) {
 	}
 }
 
-func (x *extractor) writeSig(s *strings.Builder, t *types.Signature, depth int) {
-	x.writeType(s, t.Params(), depth)
+func (x *extractor) writeSig(s *strings.Builder, t *types.Signature, in []*types.Named) {
+	x.writeType(s, t.Params(), in)
 	if t.Variadic() {
 		s.WriteString("...")
 	}
-	x.writeType(s, t.Results(), depth)
+	x.writeType(s, t.Results(), in)
 }
 
 func (x *extractor) sigName(t *types.Signature) string {
 	var s strings.Builder
-	x.writeSig(&s, t, 0)
+	x.writeSig(&s, t, nil)
 	return s.String()
 }
 
