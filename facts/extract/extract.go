@@ -49,6 +49,13 @@ type Config struct {
 	Fset   *token.FileSet
 	Sizes  types.Sizes
 	Models Models
+	// Lowered, if set, is told for each function which registers its SSA values
+	// became, so that a client with the SSA form can ask an analysis about them.
+	// Constants have no entry, and a free variable that is captured by value has a
+	// register that holds the variable's content. Several goroutines call it; regs
+	// is the callee's to keep. The ID of f is final once Universe.Add has its
+	// Record; a function that several Records define is u.Funcs[f.ID] then.
+	Lowered func(fn *ssa.Function, f *facts.Func, regs map[ssa.Value]facts.Reg)
 }
 
 // Records extracts pkgs in parallel and returns their records in the order of

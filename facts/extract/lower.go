@@ -79,6 +79,9 @@ func (b *builder) lower(fn *ssa.Function) *facts.Func {
 		l.body()
 	}
 	l.finish()
+	if b.cfg.Lowered != nil {
+		b.cfg.Lowered(fn, f, l.regs)
+	}
 	return f
 }
 
