@@ -1,0 +1,20 @@
+// Package ptrgen generates import-free Go programs that are rich in pointers,
+// to compare points-to analyses on.
+//
+// Every program compiles, depends on its seed and [Config] alone, calls each of
+// its functions and methods, and ends: functions return at once when a program
+// has made a few hundred calls, loops are short, and channels are used in select
+// statements with a default. A run may panic inside the function try, which
+// recovers.
+//
+// What is in them: structs, by value and nested, with embedded structs and
+// pointers; arrays of arrays; slices, append and copy; maps and channels of
+// structs, slices, maps and channels; interfaces with embedded interfaces; type
+// switches and assertions; function values, closures over variables that are
+// assigned later, method values and expressions; promoted methods; generic
+// functions and types; named and multiple results, variadic functions, defer and
+// recover; conversions between pointers to structs of one underlying type;
+// initialised globals; goroutines.
+//
+// What is not: packages, unsafe, strings, arithmetic beyond counters.
+package ptrgen
