@@ -7,6 +7,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	golang.org/x/tools v0.52.0
+	golang.org/x/tools/go/pointer v0.1.0-deprecated
 )
 
 require (

@@ -28,33 +28,47 @@ type loaded struct {
 	lines map[string]string
 }
 
+// unpack writes the files of an archive, as edit makes them, into a new directory
+// and returns it, with the lines of the files.
+func unpack(archive string, edit func(name, src string) string) (dir string, lines map[string]string, err error) {
+	a, err := txtar.ParseFile(archive)
+	if err != nil {
+		return "", nil, err
+	}
+	if dir, err = os.MkdirTemp("", "pta"); err != nil {
+		return "", nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", nil, err
+	}
+	lines = map[string]string{}
+	for _, f := range a.Files {
+		src := edit(f.Name, string(f.Data))
+		if src == "" {
+			continue
+		}
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return "", nil, err
+		}
+		if err := os.WriteFile(name, []byte(src), 0o666); err != nil {
+			return "", nil, err
+		}
+		for i, s := range strings.Split(src, "\n") {
+			lines[fmt.Sprintf("%s:%d", name, i+1)] = s
+		}
+	}
+	return dir, lines, nil
+}
+
 // programs loads all of them once.
 var programs = sync.OnceValues(func() (*loaded, error) {
-	a, err := txtar.ParseFile("testdata/programs.txtar")
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "pta")
+	dir, lines, err := unpack("testdata/programs.txtar", func(name, src string) string { return src })
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
-	}
-	l := &loaded{lines: map[string]string{}}
-	for _, f := range a.Files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(name, f.Data, 0o666); err != nil {
-			return nil, err
-		}
-		for i, s := range strings.Split(string(f.Data), "\n") {
-			l.lines[fmt.Sprintf("%s:%d", name, i+1)] = s
-		}
-	}
+	l := &loaded{lines: lines}
 	ov, err := models.Overlay(runtime.GOROOT())
 	if err != nil {
 		return nil, err
