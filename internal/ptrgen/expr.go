@@ -11,6 +11,7 @@ type variable struct {
 	t     *typ
 	fixed bool // not to be assigned: a range variable, a constant place
 	slot  bool // an element, field or the like, not a variable
+	keyed bool // an element of a map, which has no address
 }
 
 // places returns what can be read and, unless fixed, written: variables, and
@@ -23,7 +24,7 @@ func (g *gen) places() []variable {
 		if d == 0 {
 			return
 		}
-		sub := func(name string, t *typ, fixed bool) { walk(variable{name, t, fixed, true}, d-1) }
+		sub := func(name string, t *typ, fixed bool) { walk(variable{name: name, t: t, fixed: fixed, slot: true}, d-1) }
 		switch c := v.t.core(); c.kind {
 		case structure:
 			for _, f := range c.fields {
@@ -62,7 +63,7 @@ func (g *gen) places() []variable {
 			if c.key.kind != integer {
 				k = g.expr(c.key, 0)
 			}
-			all = append(all, variable{v.name + "[" + k + "]", c.elem, false, true})
+			all = append(all, variable{name: v.name + "[" + k + "]", t: c.elem, slot: true, keyed: true})
 		}
 	}
 	for _, v := range g.scope {
@@ -71,11 +72,20 @@ func (g *gen) places() []variable {
 	return all
 }
 
-// place returns a place of type t, or "".
-func (g *gen) place(t *typ, assignable bool) string {
+// use says what a place is for.
+type use uint8
+
+const (
+	read use = iota
+	assign
+	address
+)
+
+// place returns a place of type t for a use, or "".
+func (g *gen) place(t *typ, u use) string {
 	var fit []string
 	for _, v := range g.places() {
-		if v.t.s == t.s && !(assignable && v.fixed) {
+		if v.t.s == t.s && !(u != read && v.fixed) && !(u == address && v.keyed) {
 			fit = append(fit, v.name)
 		}
 	}
@@ -109,7 +119,7 @@ func (g *gen) expr(t *typ, d int) string {
 	}
 	switch r := g.rng.IntN(20); {
 	case r < 7:
-		if v := g.place(t, false); v != "" {
+		if v := g.place(t, read); v != "" {
 			return v
 		}
 	case r < 11:
@@ -172,13 +182,13 @@ func (g *gen) fresh(t *typ, d int) string {
 		case 0:
 			return "make(" + t.s + ", 2, 4)"
 		case 1:
-			if v := g.place(arrayOf(c.elem), true); v != "" && !strings.HasSuffix(v, "]") {
+			if v := g.place(arrayOf(c.elem), address); v != "" {
 				return t.s + "(" + v + "[:])"
 			}
 		case 2:
 			return g.appended(t, d)
 		case 3:
-			if v := g.place(t, false); v != "" {
+			if v := g.place(t, read); v != "" {
 				return v + "[:1]"
 			}
 		case 4:
@@ -189,7 +199,7 @@ func (g *gen) fresh(t *typ, d int) string {
 		return t.s + "{" + g.list([]*typ{c.elem, c.elem}, d) + "}"
 	case array:
 		if g.chance(4) {
-			if v := g.place(sliceOf(c.elem), false); v != "" {
+			if v := g.place(sliceOf(c.elem), read); v != "" {
 				return t.s + "(" + v + ")"
 			}
 		}
@@ -231,7 +241,7 @@ func (g *gen) freshPointer(t *typ, d int) string {
 	e := t.elem
 	switch g.rng.IntN(5) {
 	case 0:
-		if v := g.place(e, true); v != "" && !strings.Contains(v, "map") && g.addressable(v) {
+		if v := g.place(e, address); v != "" {
 			return "&" + v
 		}
 	case 1:
@@ -249,7 +259,7 @@ func (g *gen) freshPointer(t *typ, d int) string {
 		}
 	case 3:
 		if e.kind == array {
-			if v := g.place(sliceOf(e.elem), false); v != "" {
+			if v := g.place(sliceOf(e.elem), read); v != "" {
 				return "(" + t.s + ")(" + v + ")"
 			}
 		}
@@ -258,16 +268,6 @@ func (g *gen) freshPointer(t *typ, d int) string {
 		}
 	}
 	return "new(" + e.s + ")"
-}
-
-// addressable reports whether the place is no element of a map.
-func (g *gen) addressable(name string) bool {
-	for _, v := range g.places() {
-		if v.t.core().kind == mapping && strings.Contains(name, v.name+"[") {
-			return false
-		}
-	}
-	return true
 }
 
 // appended returns an append. Without Config.Full what is appended to is

@@ -46,8 +46,8 @@ func (g *gen) stmt(b *strings.Builder) {
 		g.let(b, g.pick(g.pool))
 	case r < 19: // an assignment
 		t := g.pick(g.pool)
-		if p := g.place(t, true); p != "" {
-			fmt.Fprintf(b, "%s = %s\n", g.assignable(p, t), g.expr(t, 2))
+		if p := g.place(t, assign); p != "" {
+			fmt.Fprintf(b, "%s = %s\n", p, g.expr(t, 2))
 			return
 		}
 		g.let(b, t)
@@ -103,17 +103,6 @@ func (g *gen) stmt(b *strings.Builder) {
 	default:
 		fmt.Fprintf(b, "try(%s)\n", g.literal(funcOf(nil, nil), 3))
 	}
-}
-
-// assignable makes a place one that can be assigned to: a field of an element of
-// a map cannot.
-func (g *gen) assignable(p string, t *typ) string {
-	for _, v := range g.places() {
-		if c := v.t.core(); c.kind == mapping && strings.HasPrefix(p, v.name+"[") && c.elem.s != t.s {
-			return "_"
-		}
-	}
-	return p
 }
 
 func (g *gen) rangeStmt(b *strings.Builder) {
@@ -213,9 +202,9 @@ func (g *gen) copyStmt(b *strings.Builder) {
 		fmt.Fprintf(b, "copy(%s, %s)\n", v.name, g.expr(v.t, 2))
 	case 1:
 		if v.slot || g.memory[v.name] {
-			fmt.Fprintf(b, "%s = append(%s, %s)\n", g.assignable(v.name, v.t), v.name, g.expr(v.t.elem, 2))
+			fmt.Fprintf(b, "%s = append(%s, %s)\n", v.name, v.name, g.expr(v.t.elem, 2))
 		}
 	default:
-		fmt.Fprintf(b, "%s = %s[0:1]\n", g.assignable(v.name, v.t), v.name)
+		fmt.Fprintf(b, "%s = %s[0:1]\n", v.name, v.name)
 	}
 }
