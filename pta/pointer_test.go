@@ -168,14 +168,44 @@ func (tw *twin) full() bool {
 
 func (tw *twin) nothing() bool {
 	return tw.any(func(v ssa.Value) bool {
-		u, ok := v.(*ssa.UnOp)
-		if !ok || u.Op != token.MUL || len(tw.ours.pts[u.X])+len(tw.theirs.pts[u.X]) > 0 {
+		x := loadedFrom(v)
+		if x == nil || len(tw.ours.pts[x])+len(tw.theirs.pts[x]) > 0 {
 			return false
 		}
-		_, asked := tw.theirs.pts[u.X]
-		_, null := u.X.(*ssa.Const)
-		return (asked || null) && len(tw.theirs.pts[u]) > 0
+		_, asked := tw.theirs.pts[x]
+		_, null := x.(*ssa.Const)
+		return (asked || null) && len(tw.theirs.pts[v]) > 0
 	})
+}
+
+// loadedFrom returns the pointer, map or channel that v was read from, or nil.
+func loadedFrom(v ssa.Value) ssa.Value {
+	switch v := v.(type) {
+	case *ssa.UnOp:
+		if v.Op == token.MUL || v.Op == token.ARROW {
+			return v.X
+		}
+	case *ssa.Lookup:
+		return v.X
+	case *ssa.Extract:
+		switch t := v.Tuple.(type) {
+		case *ssa.Select:
+			n := 2
+			for _, s := range t.States {
+				if s.Dir == types.RecvOnly {
+					if n == v.Index {
+						return s.Chan
+					}
+					n++
+				}
+			}
+		case *ssa.Next:
+			return t.Iter.(*ssa.Range).X
+		default:
+			return loadedFrom(t)
+		}
+	}
+	return nil
 }
 
 func (tw *twin) structs() bool {
@@ -266,6 +296,7 @@ func TestPointerPrograms(t *testing.T) {
 				for _, k := range present {
 					seen[k] = true
 				}
+				tw.witness(t)
 				c := &checker{t, &loaded{lines: lines}, tw.result, policy{pta.Insens, 0}}
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)
@@ -303,7 +334,7 @@ func twins(t *testing.T, dir string) []*twin {
 // an append to a slice that is full.
 func TestPointerGenerated(t *testing.T) {
 	const batch = 200 // programs of one load
-	values, labels, differing := 0, 0, map[string]int{}
+	values, labels, witnessed, runs, differing := 0, 0, 0, 0, map[string]int{}
 	for from := *ptrSeed; from < *ptrSeed+uint64(*ptrPrograms); from += batch {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
@@ -325,6 +356,11 @@ func TestPointerGenerated(t *testing.T) {
 			write(t, filepath.Join(dir, name, "main.go"), ptrgen.Program(seed, cfg))
 		}
 		for _, tw := range twins(t, dir) {
+			facts, ended := tw.witness(t)
+			witnessed += facts
+			if ended {
+				runs++
+			}
 			present := tw.judge(t)
 			for _, k := range present {
 				differing[k]++
@@ -336,7 +372,8 @@ func TestPointerGenerated(t *testing.T) {
 			values, labels = values+v, labels+l
 		}
 	}
-	t.Logf("%d programs: %d values with %d labels; programs that differ: %v", *ptrPrograms, values, labels, differing)
+	t.Logf("%d programs: %d values with %d labels; programs that differ: %v; %d runs ended, which saw %d facts",
+		*ptrPrograms, values, labels, differing, runs, witnessed)
 }
 
 func write(t *testing.T, name, src string) {

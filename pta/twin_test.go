@@ -34,7 +34,9 @@ type twin struct {
 	fns    map[facts.FuncID]*ssa.Function
 	vague  map[*ssa.Function]bool // functions with calls without a position
 
-	result *pta.Result
+	main   *ssa.Package
+	linked *facts.Program
+	result *pta.Result // without contexts
 	ours   solution
 	theirs solution
 }
@@ -90,8 +92,8 @@ func newTwin(res *load.Result, p *packages.Package) (*twin, error) {
 	if err != nil {
 		return nil, err
 	}
-	tw.result = r
-	tw.solveOurs(r)
+	tw.main, tw.linked, tw.result = main, fp, r
+	tw.ours = tw.project(r)
 	return tw, tw.solveTheirs(main)
 }
 
@@ -112,8 +114,9 @@ func siteName(v ssa.Value) string {
 
 var arrays = regexp.MustCompile(`(\[\])+`)
 
-func (tw *twin) solveOurs(r *pta.Result) {
-	tw.ours = solution{map[ssa.Value][]string{}, map[callSite][]string{}, map[*ssa.Function]bool{}}
+// project leaves the contexts out of a result.
+func (tw *twin) project(r *pta.Result) solution {
+	sol := solution{map[ssa.Value][]string{}, map[callSite][]string{}, map[*ssa.Function]bool{}}
 	label := func(p uint32) string {
 		o, off := r.Object(p)
 		ob := &r.Objs[o]
@@ -165,7 +168,7 @@ func (tw *twin) solveOurs(r *pta.Result) {
 		if len(sets[f]) == 0 {
 			continue
 		}
-		tw.ours.reached[fn] = true
+		sol.reached[fn] = true
 		for v, reg := range tw.regs[fn] {
 			if !pointer.CanPoint(v.Type()) || isFreeVar(v) {
 				continue
@@ -174,17 +177,18 @@ func (tw *twin) solveOurs(r *pta.Result) {
 			for _, i := range sets[f] {
 				r.PointsTo(i, reg, 0).Each(func(p uint32) { labels = append(labels, label(p)) })
 			}
-			tw.ours.pts[v] = set(labels)
+			sol.pts[v] = set(labels)
 		}
 		for _, i := range sets[f] {
 			for _, e := range r.Insts[i].Out {
 				p := f.Calls[e.Row].Pos
 				k := tw.callSite(fn, int(p.Line), int(p.Col))
-				tw.ours.callees[k] = append(tw.ours.callees[k], siteName(tw.fns[r.Insts[e.Callee].Fn]))
+				sol.callees[k] = append(sol.callees[k], siteName(tw.fns[r.Insts[e.Callee].Fn]))
 			}
 		}
 	}
-	tw.ours.sort()
+	sol.sort()
+	return sol
 }
 
 // A callSite is a position in a function, or all calls in it if go/ssa does not

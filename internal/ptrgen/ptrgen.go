@@ -195,7 +195,11 @@ func (g *gen) globals(b *strings.Builder) {
 		x := ""
 		if g.chance(2) {
 			g.nest = 9
-			x = " = " + g.expr(t, 2)
+			d := 0
+			if g.chance(4) {
+				d = 2 // which may panic
+			}
+			x = " = " + g.expr(t, d)
 			g.nest = 0
 		}
 		fmt.Fprintf(b, "var %s %s%s\n", name, t.s, x)
@@ -246,7 +250,9 @@ func (g *gen) body(b *strings.Builder, params, results []*typ, variadic bool, re
 func (g *gen) main(b *strings.Builder) {
 	b.WriteString("\nfunc main() {\n")
 	g.round(b)
-	g.stmts(b, 2)
+	b.WriteString("try(func() {\n")
+	g.stmts(b, 3)
+	b.WriteString("})\n")
 	// Methods that nothing calls are called here, of all kinds.
 	b.WriteString("if calls < 0 {\n")
 	for _, s := range g.structs {
@@ -261,7 +267,7 @@ func (g *gen) main(b *strings.Builder) {
 	for _, t := range g.generics {
 		fmt.Fprintf(b, "new(%s).Get()\n", t.s)
 	}
-	b.WriteString("}\ncalls = 0\n")
+	b.WriteString("}\n")
 	// And each function again, with what the first round left.
 	g.round(b)
 	b.WriteString("}\n")
@@ -270,7 +276,7 @@ func (g *gen) main(b *strings.Builder) {
 // round calls each function.
 func (g *gen) round(b *strings.Builder) {
 	for _, f := range g.funcs {
-		b.WriteString("try(func() {\n")
+		b.WriteString("calls = 0\ntry(func() {\n")
 		g.hoisting(b, func(b *strings.Builder) { fmt.Fprintf(b, "_ = %s(%s)\n", f.name, g.args(f, 2)) })
 		b.WriteString("})\n")
 	}

@@ -9,6 +9,14 @@ import (
 func (g *gen) stmts(b *strings.Builder, n int) {
 	saved := len(g.scope)
 	for range n {
+		if g.chance(2) { // what panics ends here
+			b.WriteString("try(func() {\n")
+			inner := len(g.scope)
+			g.hoisting(b, g.stmt)
+			g.scope = g.scope[:inner]
+			b.WriteString("})\n")
+			continue
+		}
 		g.hoisting(b, g.stmt)
 	}
 	g.scope = g.scope[:saved]
@@ -29,7 +37,11 @@ func (g *gen) hoisting(b *strings.Builder, stmt func(b *strings.Builder)) {
 func (g *gen) let(b *strings.Builder, t *typ) string {
 	name := g.name("v")
 	x := g.expr(t, 2)
-	fmt.Fprintf(b, "var %s %s = %s\n_ = %s\n", name, t.s, x, name)
+	if g.chance(3) {
+		fmt.Fprintf(b, "var %s %s\n_ = %s\ntry(func() { %s = %s })\n", name, t.s, name, name, x)
+	} else {
+		fmt.Fprintf(b, "var %s %s = %s\n_ = %s\n", name, t.s, x, name)
+	}
 	g.declare(name, t)
 	return name
 }
