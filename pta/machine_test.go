@@ -332,7 +332,7 @@ func (m *machine) next(v *ssa.Next, it *iterator) []leaf {
 }
 
 func (m *machine) send(q *queue, x []leaf) {
-	m.until(func() bool { return q != nil && (q.closed || len(q.buf) < q.cap) })
+	m.until(func() bool { return q != nil && (q.closed || len(q.buf) < q.cap+q.wanted) })
 	if q.closed {
 		fault()
 	}
@@ -340,6 +340,10 @@ func (m *machine) send(q *queue, x []leaf) {
 }
 
 func (m *machine) receive(q *queue, t types.Type) ([]leaf, bool) {
+	if q != nil {
+		q.wanted++
+		defer func() { q.wanted-- }()
+	}
 	m.until(func() bool { return q != nil && (q.closed || len(q.buf) > 0) })
 	if len(q.buf) == 0 {
 		return m.zero(t.Underlying().(*types.Chan).Elem()), false
@@ -361,7 +365,7 @@ func (fr *frame) selectOne(v *ssa.Select) []leaf {
 			if q == nil {
 				continue
 			}
-			if q.closed || s.Dir == types.SendOnly && len(q.buf) < q.cap || s.Dir == types.RecvOnly && len(q.buf) > 0 {
+			if q.closed || s.Dir == types.SendOnly && len(q.buf) < q.cap+q.wanted || s.Dir == types.RecvOnly && len(q.buf) > 0 {
 				chosen = i
 				return true
 			}
@@ -449,9 +453,13 @@ func binop(op token.Token, x, y []leaf) leaf {
 	case token.EQL, token.NEQ:
 		eq := false
 		sx, isSlice := x[0].(sliceRef)
-		if isSlice && len(x) == 1 { // with nil
+		bx, isBox := x[0].(box)
+		switch {
+		case isSlice: // with nil
 			eq = sx.m == nil && y[0].(sliceRef).m == nil
-		} else {
+		case isBox && len(x) == 1 && (bx.typ == nil || y[0].(box).typ == nil):
+			eq = bx.typ == y[0].(box).typ
+		default:
 			eq = key(x) == key(y)
 		}
 		return eq == (op == token.EQL)

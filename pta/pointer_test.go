@@ -296,7 +296,9 @@ func TestPointerPrograms(t *testing.T) {
 				for _, k := range present {
 					seen[k] = true
 				}
-				tw.witness(t)
+				if _, end := tw.witness(t); end != "" {
+					t.Errorf("%s: main does not return: %s", tw.name, end)
+				}
 				c := &checker{t, &loaded{lines: lines}, tw.result, policy{pta.Insens, 0}}
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)
@@ -356,9 +358,9 @@ func TestPointerGenerated(t *testing.T) {
 			write(t, filepath.Join(dir, name, "main.go"), ptrgen.Program(seed, cfg))
 		}
 		for _, tw := range twins(t, dir) {
-			facts, ended := tw.witness(t)
+			facts, end := tw.witness(t)
 			witnessed += facts
-			if ended {
+			if end == "" {
 				runs++
 			}
 			present := tw.judge(t)

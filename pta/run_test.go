@@ -39,7 +39,8 @@ type machine struct {
 	calls map[ssa.CallInstruction]map[*ssa.Function]bool
 
 	entered map[*ssa.Function]bool
-	ended   bool // main returned
+	now     ssa.Instruction // of the panic of a run that ended with one
+	end     string          // why main did not return; "" if it did
 }
 
 type leaf interface{}
@@ -72,6 +73,7 @@ type queue struct {
 	site   ssa.Value
 	buf    [][]leaf
 	cap    int
+	wanted int // receivers that wait
 	closed bool
 }
 
@@ -126,7 +128,11 @@ func run(main *ssa.Package) *machine {
 	guard := func(f func()) {
 		defer func() {
 			switch p := recover().(type) {
-			case nil, thrown, ended, stuck:
+			case nil:
+			case thrown, ended, stuck:
+				if m.end == "" {
+					m.end = fmt.Sprintf("%T at %v", p, m.prog.Fset.Position(m.now.Pos()))
+				}
 			default:
 				panic(p) // a bug
 			}
@@ -136,7 +142,6 @@ func run(main *ssa.Package) *machine {
 	guard(func() {
 		m.call(nil, main.Func("init"), nil, nil)
 		m.call(nil, main.Func("main"), nil, nil)
-		m.ended = true
 	})
 	for len(m.waiting) > 0 && m.steps < maxSteps {
 		guard(m.startOne)
@@ -325,6 +330,7 @@ func (fr *frame) exec(b *ssa.BasicBlock) *ssa.BasicBlock {
 		if m.steps++; m.steps > maxSteps {
 			panic(ended{})
 		}
+		m.now = in
 		switch in := in.(type) {
 		case *ssa.Phi:
 			fr.set(in, phis[in])

@@ -12,9 +12,9 @@ import (
 
 // witness runs the program and reports what the run saw and a solution has not:
 // ours under every policy, or theirs, but for conversions of structs, which lose
-// fields there. It returns how many facts the run saw, and whether it came to the
-// end of main.
-func (tw *twin) witness(t *testing.T) (facts int, ended bool) {
+// fields there. It returns how many facts the run saw, and why main did not
+// return, if it did not.
+func (tw *twin) witness(t *testing.T) (facts int, end string) {
 	t.Helper()
 	m := run(tw.main)
 	tw.within(t, m, "go/pointer", tw.theirs, tw.structs())
@@ -35,7 +35,7 @@ func (tw *twin) witness(t *testing.T) (facts int, ended bool) {
 	for _, fns := range m.calls {
 		facts += len(fns)
 	}
-	return facts, m.ended
+	return facts, m.end
 }
 
 func (tw *twin) within(t *testing.T, m *machine, name string, sol solution, mayMiss bool) {
