@@ -104,19 +104,30 @@
 // bound by value what nobody assigns later. Method values and expressions are
 // closures over wrappers, and functions.
 //
-// Calls: arguments flow to parameters, results to the register. A static call
+// Conversions: copies; strings and byte slices are not the same memory, so that
+// []byte(s) makes an object. A type switch is a chain of x.(T); reflection apart,
+// a value has one dynamic type a box.
+//
+// Calls: arguments flow to parameters, results to the register; a variadic call
+// makes its slice. A static call
 // of a pointer method under obj or hybrid is made once a receiver object; if
 // none ever comes (a nil receiver), under the plain rule at the end. A call of
 // a function value ignores functions of another number of parameters. go and
-// defer differ in the kind of edge alone; panics and recover are rows made by
-// extraction.
+// defer differ in the kind of edge alone. A deferred call stands wherever its
+// function may end. Panics: one global variable holds what any panic was given,
+// and recover reads it. A loop over a function calls it with a closure.
+//
+// Channels: a send stores into the cell buf, a receive loads from it, and select
+// does so for each of its cases, taken or not.
 //
 // Slices: append yields a new array and, if elements may fit in place, the old
 // one; extraction knows surely full slices. Maps have cells header, key and
-// value, channels buf; range over a map is a load from its cells. Strings hold
+// value, whatever the key; range over a map is a load from its cells. Strings hold
 // no pointers.
 //
-// Generics: instances are separate functions. Globals are objects.
+// Generics: instances are separate functions. Globals are objects, and their
+// initialisers a function like others, called before main; nothing is held to an
+// order.
 //
 // Ghosts (sync.Pool, sync.Map, atomic.Value): the hidden cell of the object.
 //
@@ -182,6 +193,36 @@
 // sets share until one of them changes; cells are numbered apart from variables,
 // so that chunks are dense. Filters work on whole sets. There is no recursion
 // over the program.
+//
+// # Coming from golang.org/x/tools/go/pointer
+//
+// That package has no successor and stops at std of today. What it offers is
+// found here so:
+//
+//	Config.Mains            a facts.Program, of load.Load, extract.Universe and
+//	                        extract.Link; see the example of Analyze
+//	Config.Queries          none: PointsTo answers for every register afterwards.
+//	                        Which one an ssa.Value became, extract.UniverseWith
+//	                        tells; At finds those of a source line, Instances the
+//	                        contexts of a function
+//	Config.IndirectQueries  Content of the cells
+//	Pointer, PointsToSet    an instance with a register and a leaf; a Set of cells
+//	Pointer.MayAlias        MayAlias
+//	Label                   a cell: Object, Cell and Site describe it, Label prints it
+//	DynamicTypes            objects of kind SiteBox in the set of an interface:
+//	                        Object.Type is the dynamic type, Content the payload
+//	CallGraph               Insts and Edge, EdgesAt for one call; Root calls main
+//
+// Without contexts (Insens) and on programs without imports the two give the same
+// sets at every value and the same callees at every call, contexts of short
+// functions there put aside: TestPointerPrograms and TestPointerGenerated hold them
+// to that, and their table of kinds names what is left, all of it imprecision or a
+// lost flow of the other. A struct and its first field, an array and its elements
+// are one cell here and two labels there. What a machine sees that runs the same
+// programs is in the results under all policies.
+//
+// What that package takes for nothing has rules here: unsafe, reflection, code
+// without a Go body.
 //
 // # Budget
 //

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log"
 	"runtime"
+	"sync"
+
+	"golang.org/x/tools/go/ssa"
 
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
@@ -128,6 +131,56 @@ func ExampleResult_At() {
 	// insens line 33 has 2 target(s)
 	// hybrid line 32 has 1 target(s)
 	// hybrid line 33 has 1 target(s)
+}
+
+// Ask about values of the SSA form, as with go/pointer's queries: here about the
+// receivers of interface calls.
+func ExampleResult_PointsTo() {
+	res, err := load.Load(context.Background(), load.Config{Dir: "testdata/example"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	type lowered struct {
+		f    *facts.Func
+		regs map[ssa.Value]facts.Reg
+	}
+	var mu sync.Mutex
+	became := map[*ssa.Function]lowered{}
+	u, err := extract.UniverseWith(res, func(fn *ssa.Function, f *facts.Func, regs map[ssa.Value]facts.Reg) {
+		mu.Lock()
+		defer mu.Unlock()
+		became[fn] = lowered{f, regs}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	prog, err := extract.Link(u, res.Programs[0])
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := pta.Analyze(context.Background(), prog, pta.Config{Policy: pta.Insens})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for fn, l := range became {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				if !ok || !c.Common().IsInvoke() {
+					continue
+				}
+				for _, i := range r.Instances(l.f.ID) {
+					r.PointsTo(i, l.regs[c.Common().Value], 0).Each(func(cell uint32) {
+						fmt.Println(c, "on an", r.Label(cell))
+						r.Content(cell).Each(func(cell uint32) { fmt.Println("\twhich holds a pointer to", r.Label(cell)) })
+					})
+				}
+			}
+		}
+	}
+	// Output:
+	// invoke v.visit(t3) on an interface of *example.com/list.keeper at main.go:36
+	// 	which holds a pointer to example.com/list.keeper at main.go:36.last
 }
 
 // Whether two values may point to one variable.

@@ -31,7 +31,7 @@ func (r *Result) Instances(fn facts.FuncID) []InstID {
 // one of facts.Universe.Files, or what follows a separator in one. A register's
 // column is that of its point, facts.Func.Points[Def-1].Pos. Parameters are
 // defined by calls, not by a point; they are facts.Func.Params. A client with the
-// SSA form has a surer way, extract.Config.Lowered. Cost: linear in the registers
+// SSA form has a surer way, extract.UniverseWith. Cost: linear in the registers
 // of all instances.
 func (r *Result) At(file string, line uint32) []Var {
 	files := map[uint32]bool{}

@@ -7,10 +7,10 @@ import (
 	"github.com/bfverify/bfverify/facts"
 )
 
-// Stats counts what an analysis did.
+// Stats counts what an analysis did, the last attempt if it lost contexts.
 type Stats struct {
-	Nodes, Insts, Objects, Edges int
-	Collapsed                    int
+	Nodes, Insts, Objects, Edges int            // cells and variables, functions in contexts, objects, call edges
+	Collapsed                    int            // nodes merged with others
 	Effort                       int            // chunks of sets copied: a measure of time that is the same in every run
 	Untyped                      int            // objects viewed at a foreign type
 	Missing                      []facts.FuncID // called, but without facts
@@ -22,7 +22,7 @@ type Result struct {
 	Prog  *facts.Program
 	Insts []Inst   // by InstID; element 0 is unused; Out is sorted by row
 	Objs  []Object // by ObjID; element 0 is unused
-	Root  InstID
+	Root  InstID   // calls the initialisers and main, or the tests
 	Stats Stats
 	// Coarse are the packages that lost their contexts, costliest first.
 	Coarse []Coarse
@@ -94,8 +94,12 @@ func (r *Result) EdgesAt(i InstID, pt facts.Point) []Edge {
 	return out[lo:hi:hi]
 }
 
-// PointsTo returns the cells that leaf of register v may point to in instance
-// i. The caller must not change the set.
+// PointsTo returns the cells that a leaf of register v may point to in instance
+// i; none if v is NoReg or has no pointer-like leaf. Leaves are numbered as in
+// facts.Layout.Ptrs: 0 for a pointer, interface, slice and the like, more for structs,
+// arrays and tuples. What an interface holds is a box, whose Content is the value.
+// Reading: may; a cell that is absent is never pointed to. The caller must not
+// change the set. Cost: constant.
 func (r *Result) PointsTo(i InstID, v facts.Reg, leaf uint32) *Set {
 	f := r.Func(i)
 	if v == facts.NoReg || len(r.u.Layout(f.Regs[v].Type).Ptrs) == 0 {
@@ -114,7 +118,8 @@ func (r *Result) set(n uint32) *Set {
 	return &empty
 }
 
-// Content returns what the cell may hold, if it is pointer-like.
+// Content returns what the cell may hold, if it is pointer-like; else nothing.
+// The caller must not change the set. Cost: constant.
 func (r *Result) Content(cell uint32) *Set { return r.set(cell) }
 
 // Cells returns the number of cells; all are below it.
@@ -140,7 +145,7 @@ func (r *Result) Behind(o ObjID, f func(cell uint32)) {
 	}
 }
 
-// Cell describes the cell at an offset of an object; nil for functions.
+// Cell describes the cell at an offset of an object, in cells; nil for functions.
 func (r *Result) Cell(o ObjID, off uint32) *facts.Cell {
 	t := r.Objs[o].Type
 	if t == 0 {
@@ -149,7 +154,7 @@ func (r *Result) Cell(o ObjID, off uint32) *facts.Cell {
 	return &r.u.Layout(t).Cells[off]
 }
 
-// SiteKind returns the kind of an object's allocation site.
+// SiteKind returns the kind of an object's allocation site, and whether it has one.
 func (r *Result) SiteKind(o ObjID) (facts.SiteKind, bool) {
 	ob := &r.Objs[o]
 	if ob.Kind != ObjSite {
@@ -158,7 +163,8 @@ func (r *Result) SiteKind(o ObjID) (facts.SiteKind, bool) {
 	return r.u.Funcs[ob.Fn].Sites[ob.Site].Kind, true
 }
 
-// Site returns the allocation site of an object made at one, or nil.
+// Site returns the allocation site of an object made at one, or nil. It is one of
+// the Sites of function Object.Fn.
 func (r *Result) Site(o ObjID) *facts.Site {
 	ob := &r.Objs[o]
 	if ob.Kind != ObjSite {
@@ -167,12 +173,17 @@ func (r *Result) Site(o ObjID) *facts.Site {
 	return &r.u.Funcs[ob.Fn].Sites[ob.Site]
 }
 
-// MayAlias reports whether two registers may point to a common cell.
+// MayAlias reports whether two registers, by their first leaves, may point to a
+// common cell; true is the safe answer. Pointers to a struct and to its first field
+// do, pointers to a struct and to another field do not. Two interfaces do if they may
+// hold one box; for what they hold, compare the Content of the boxes. Cost: linear in
+// the chunks of the sets.
 func (r *Result) MayAlias(i InstID, v facts.Reg, j InstID, w facts.Reg) bool {
 	return r.PointsTo(i, v, 0).Meets(r.PointsTo(j, w, 0))
 }
 
 // Pairs returns the number of points-to pairs of the variables of instance i.
+// Cost: linear in its variables.
 func (r *Result) Pairs(i InstID) int {
 	f, n := r.Func(i), 0
 	if f == nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/bfverify/bfverify/facts"
 )
 
-// Config chooses the context policy and the budget of an analysis.
+// Config chooses the context policy and the budget of an analysis. Policy must be
+// set.
 type Config struct {
 	Policy Policy
-	K      int // calling contexts: call sites; 0 means none
-	HK     int // heap contexts; -1: the policy's default (K for hybrid, K-1 for obj)
+	K      int // calling contexts: call sites; 0 means none, but for receivers (see the package comment)
+	HK     int // elements of a heap context; -1: the policy's default (K for hybrid, K-1 for obj)
 	// Packages are policies for the functions of some packages; the last that
 	// matches counts.
 	Packages []PackagePolicy
@@ -23,9 +24,12 @@ type Config struct {
 	// twice the limit; 0 is no limit. It measures time, but is the same in every
 	// run.
 	Effort int
-	// MemLimit ends the analysis with ErrBudget when the heap exceeds so many
-	// bytes; 0 is no limit.
+	// MemLimit is how many bytes the heap of the process may have. Beyond, packages
+	// lose their contexts as for Effort, and once none has any the analysis ends with
+	// ErrBudget; 0 is no limit.
 	MemLimit uint64
+	// Progress, if set, is told now and then, by the goroutine that called Analyze,
+	// how many nodes and instances there are.
 	Progress func(nodes, insts int, st Stats)
 	// Parallel holds the context keys (Result.CtxKey) of the instances of
 	// TestRunner whose call is a start of a goroutine, because the test may call
@@ -154,8 +158,14 @@ type boxKey struct {
 	typ facts.TypeID
 }
 
-// Analyze solves the points-to problem of p. It fails only for want of budget
-// or when ctx ends.
+// Analyze solves the points-to problem of p, from p.Root on. It fails only with
+// ErrBudget or when ctx ends, with its error. It fills caches of p's Universe, so
+// that two analyses over one Universe must not run at the same time. Cost: cubic in
+// the size of the program at worst, with contexts in the number of instances; in
+// practice the budget decides.
+// Source: Andersen, Program analysis and specialization for the C programming
+// language, DIKU 1994, chapter 4, for the constraints; the package comment names
+// those of the policies.
 func Analyze(ctx context.Context, p *facts.Program, cfg Config) (*Result, error) {
 	var coarse []Coarse
 	for attempt := 0; ; attempt++ {

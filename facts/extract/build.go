@@ -18,7 +18,11 @@ import (
 )
 
 // Universe builds SSA for all packages of res and extracts their facts.
-func Universe(res *load.Result) (u *facts.Universe, err error) {
+func Universe(res *load.Result) (*facts.Universe, error) { return UniverseWith(res, nil) }
+
+// UniverseWith is Universe for clients that want to know the SSA form: lowered is
+// Config.Lowered.
+func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map[ssa.Value]facts.Reg)) (u *facts.Universe, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("building SSA: %v\n%s", p, debug.Stack())
@@ -40,7 +44,7 @@ func Universe(res *load.Result) (u *facts.Universe, err error) {
 		}
 	}
 	sizes := types.SizesFor("gc", res.Build.GOARCH)
-	recs, err := Records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: ds})
+	recs, err := Records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: ds, Lowered: lowered})
 	if err != nil {
 		return nil, err
 	}
