@@ -2,6 +2,7 @@ package pta_test
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/pointer"
@@ -18,8 +19,8 @@ func (tw *twin) solveTheirs(main *ssa.Package) error {
 		if fn.Blocks == nil || fn.TypeParams().Len() > 0 && len(fn.TypeArgs()) == 0 {
 			continue
 		}
-		for v := range tw.regs[fn] {
-			if pointer.CanPoint(v.Type()) && v.Parent() != nil && !isFreeVar(v) {
+		for _, v := range localValues(fn) {
+			if pointer.CanPoint(v.Type()) {
 				cfg.AddQuery(v)
 			}
 		}
@@ -40,13 +41,15 @@ func (tw *twin) solveTheirs(main *ssa.Package) error {
 	}
 	tw.theirs = solution{map[ssa.Value][]string{}, map[callSite][]string{}, map[*ssa.Function]bool{}}
 	for v, p := range res.Queries {
-		var labels []string
+		v := tw.same(v)
+		labels := tw.theirs.pts[v]
 		for _, l := range p.PointsTo().Labels() {
 			labels = append(labels, theirLabel(l))
 		}
 		tw.theirs.pts[v] = set(labels)
 	}
 	for fn, n := range res.CallGraph.Nodes {
+		fn := tw.canon(fn)
 		tw.theirs.reached[fn] = true
 		for _, e := range n.Out {
 			if e.Site == nil {
@@ -59,6 +62,45 @@ func (tw *twin) solveTheirs(main *ssa.Package) error {
 	}
 	tw.theirs.sort()
 	return nil
+}
+
+// localValues returns the parameters of fn and the values that its instructions
+// define.
+func localValues(fn *ssa.Function) []ssa.Value {
+	var vs []ssa.Value
+	for _, p := range fn.Params {
+		vs = append(vs, p)
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if v, ok := in.(ssa.Value); ok {
+				vs = append(vs, v)
+			}
+		}
+	}
+	return vs
+}
+
+// canon returns the function that stands for fn in the facts: go/ssa makes a
+// function of its own of each method expression, which have one name there.
+func (tw *twin) canon(fn *ssa.Function) *ssa.Function {
+	if tw.facts[fn] == nil && fn.Synthetic != "" {
+		if c := tw.named[fn.String()]; c != nil {
+			return c
+		}
+	}
+	return fn
+}
+
+// same returns the value of canon(v.Parent()) that v is.
+func (tw *twin) same(v ssa.Value) ssa.Value {
+	fn := v.Parent()
+	c := tw.canon(fn)
+	if c == fn {
+		return v
+	}
+	tw.merged = true
+	return localValues(c)[slices.Index(localValues(fn), v)]
 }
 
 // theirLabel names a label of go/pointer as ours are named. They tell a struct

@@ -32,7 +32,9 @@ type twin struct {
 	regs   map[*ssa.Function]map[ssa.Value]facts.Reg
 	values map[*facts.Func]map[facts.Reg]ssa.Value
 	fns    map[facts.FuncID]*ssa.Function
-	vague  map[*ssa.Function]bool // functions with calls without a position
+	named  map[string]*ssa.Function // those of facts
+	merged bool                     // some functions of one name are one there
+	vague  map[*ssa.Function]bool   // functions with calls without a position
 
 	main   *ssa.Package
 	linked *facts.Program
@@ -56,6 +58,7 @@ func newTwin(res *load.Result, p *packages.Package) (*twin, error) {
 		prog:  ssa.NewProgram(res.Fset, ssa.InstantiateGenerics),
 		facts: map[*ssa.Function]*facts.Func{}, regs: map[*ssa.Function]map[ssa.Value]facts.Reg{},
 		values: map[*facts.Func]map[facts.Reg]ssa.Value{}, fns: map[facts.FuncID]*ssa.Function{}, vague: map[*ssa.Function]bool{},
+		named: map[string]*ssa.Function{},
 	}
 	main := tw.prog.CreatePackage(p.Types, p.Syntax, p.TypesInfo, false)
 	tw.prog.Build()
@@ -65,7 +68,7 @@ func newTwin(res *load.Result, p *packages.Package) (*twin, error) {
 		Lowered: func(fn *ssa.Function, f *facts.Func, regs map[ssa.Value]facts.Reg) {
 			mu.Lock()
 			defer mu.Unlock()
-			tw.facts[fn], tw.regs[fn] = f, regs
+			tw.facts[fn], tw.regs[fn], tw.named[fn.String()] = f, regs, fn
 			tw.values[f] = map[facts.Reg]ssa.Value{}
 			for v, r := range regs {
 				tw.values[f][r] = v

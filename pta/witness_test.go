@@ -42,7 +42,7 @@ func (tw *twin) within(t *testing.T, m *machine, name string, sol solution, mayM
 	t.Helper()
 	var missed []string
 	for v, labels := range m.seen {
-		want, asked := sol.pts[v]
+		want, asked := sol.pts[tw.same(v)]
 		if !asked || isFreeVar(v) {
 			continue
 		}
@@ -57,7 +57,7 @@ func (tw *twin) within(t *testing.T, m *machine, name string, sol solution, mayM
 			continue
 		}
 		p := tw.fset.Position(c.Pos())
-		want := sol.callees[tw.callSite(c.Parent(), p.Line, p.Column)]
+		want := sol.callees[tw.callSite(tw.canon(c.Parent()), p.Line, p.Column)]
 		for fn := range fns {
 			if _, ok := slices.BinarySearch(want, siteName(fn)); !ok {
 				missed = append(missed, p.String()+" "+c.Parent().String()+" called "+fn.String())

@@ -86,6 +86,18 @@ func (g *gen) stmt(b *strings.Builder) {
 		g.channelStmt(b)
 	case r < 34:
 		g.copyStmt(b)
+	case r < 35: // a method expression
+		for _, v := range g.scope {
+			set := g.methodSet(v.t)
+			for _, m := range g.methods {
+				if set[m.name] && g.chance(2) {
+					x := g.name("e")
+					fmt.Fprintf(b, "%s := (%s).%s\n%s(%s)\n", x, v.t.s, m.name, x, g.list(append([]*typ{v.t}, m.params...), 1))
+					return
+				}
+			}
+		}
+		g.let(b, g.pick(g.pool))
 	case r < 36: // several results
 		for _, m := range g.methods {
 			if len(m.results) != 2 {

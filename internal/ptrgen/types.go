@@ -156,8 +156,12 @@ func (g *gen) makeTypes() {
 		if i > 0 && g.chance(2) {
 			e := g.structs[g.rng.IntN(i)]
 			name := e.s
-			if g.chance(2) {
+			switch g.rng.IntN(5) {
+			case 0, 1:
 				e = ptr(e)
+			case 2:
+				e = g.ifaces[1+g.rng.IntN(len(g.ifaces)-1)]
+				name = e.s
 			}
 			s.fields = append(s.fields, field{name, e, true})
 		}
@@ -224,9 +228,12 @@ func (g *gen) collect(s *typ, addressable bool, set map[string]bool) {
 			continue
 		}
 		e, sub := f.t, map[string]bool{}
-		if e.kind == pointer {
+		switch e.kind {
+		case pointer:
 			g.collect(e.elem, true, sub)
-		} else {
+		case iface:
+			sub = g.methodSet(e)
+		default:
 			g.collect(e, addressable, sub)
 		}
 		for m := range sub {
