@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	ptrPrograms = flag.Int("programs", 120, "generated programs to compare with go/pointer, and to run")
+	ptrPrograms = flag.Int("programs", 100, "generated programs to compare with go/pointer, and to run")
 	ptrSeed     = flag.Uint64("firstseed", 1, "seed of the first generated program")
 )
 
@@ -285,7 +285,7 @@ func TestPointerPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer os.RemoveAll(dir)
-			for _, tw := range twins(t, dir) {
+			eachTwin(t, dir, func(tw *twin) {
 				var declared []string
 				file := filepath.Join(dir, filepath.Base(tw.name), "main.go")
 				if _, s, ok := strings.Cut(lines[file+":1"], "// differs: "); ok {
@@ -305,7 +305,7 @@ func TestPointerPrograms(t *testing.T) {
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)
 				}
-			}
+			})
 		})
 	}
 	for _, k := range kinds {
@@ -315,29 +315,28 @@ func TestPointerPrograms(t *testing.T) {
 	}
 }
 
-// twins solves all programs in dir.
-func twins(t *testing.T, dir string) []*twin {
+// eachTwin calls f with every program in dir, solved. It loads all at once, and
+// keeps none.
+func eachTwin(t *testing.T, dir string, f func(*twin)) {
 	t.Helper()
 	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tws []*twin
 	for _, p := range res.Programs {
 		tw, err := newTwin(res, p.Root)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Path, err)
 		}
-		tws = append(tws, tw)
+		f(tw)
 	}
-	return tws
 }
 
 // TestPointerGenerated compares the two analyses on generated programs: most have
 // nothing in which they are known to differ, some a conversion of structs, some
 // an append to a slice that is full.
 func TestPointerGenerated(t *testing.T) {
-	const batch = 200 // programs of one load
+	const batch = 100 // programs of one load
 	values, labels, witnessed, runs, differing := 0, 0, 0, 0, map[string]int{}
 	for from := *ptrSeed; from < *ptrSeed+uint64(*ptrPrograms); from += batch {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -359,7 +358,7 @@ func TestPointerGenerated(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, name, "main.go"), ptrgen.Program(seed, cfg))
 		}
-		for _, tw := range twins(t, dir) {
+		eachTwin(t, dir, func(tw *twin) {
 			facts, end := tw.witness(t)
 			witnessed += facts
 			if end == "" {
@@ -374,7 +373,7 @@ func TestPointerGenerated(t *testing.T) {
 			}
 			v, l := tw.size()
 			values, labels = values+v, labels+l
-		}
+		})
 	}
 	t.Logf("%d programs: %d values with %d labels; programs that differ: %v; %d runs ended, which saw %d facts",
 		*ptrPrograms, values, labels, differing, runs, witnessed)

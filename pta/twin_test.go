@@ -120,7 +120,8 @@ var arrays = regexp.MustCompile(`(\[\])+`)
 // project leaves the contexts out of a result.
 func (tw *twin) project(r *pta.Result) solution {
 	sol := solution{map[ssa.Value][]string{}, map[callSite][]string{}, map[*ssa.Function]bool{}}
-	label := func(p uint32) string {
+	labels := map[uint32]string{}
+	describe := func(p uint32) string {
 		o, off := r.Object(p)
 		ob := &r.Objs[o]
 		switch ob.Kind {
@@ -160,6 +161,14 @@ func (tw *twin) project(r *pta.Result) solution {
 		}
 		return fmt.Sprint("object of kind ", ob.Kind)
 	}
+	label := func(p uint32) string {
+		l, ok := labels[p]
+		if !ok {
+			l = describe(p)
+			labels[p] = l
+		}
+		return l
+	}
 	sets := map[*facts.Func][]pta.InstID{}
 	for id := range r.Insts {
 		i := pta.InstID(id)
@@ -176,11 +185,11 @@ func (tw *twin) project(r *pta.Result) solution {
 			if !pointer.CanPoint(v.Type()) || isFreeVar(v) {
 				continue
 			}
-			var labels []string
+			var pts []string
 			for _, i := range sets[f] {
-				r.PointsTo(i, reg, 0).Each(func(p uint32) { labels = append(labels, label(p)) })
+				r.PointsTo(i, reg, 0).Each(func(p uint32) { pts = append(pts, label(p)) })
 			}
-			sol.pts[v] = set(labels)
+			sol.pts[v] = set(pts)
 		}
 		for _, i := range sets[f] {
 			for _, e := range r.Insts[i].Out {
