@@ -5,16 +5,8 @@ import "github.com/bfverify/bfverify/facts"
 // verdicts are decisions of the filter of one interface type.
 type verdicts struct{ known, yes Set }
 
-// accepts applies the type filter of node n to cell p.
-//
-//	(F1) a pointer, slice, map or channel holds only cells at which its target's
-//	     shape starts
-//	(F2) an interface holds boxes whose dynamic type implements it, and cells
-//	     that reflection may have put there: those at which a type starts that
-//	     implements it, itself or through a pointer
-//	(F3) a function value holds functions and closures
-//	(F4) an object that was viewed at a foreign type fits where that type and
-//	     the types in it do, and into interfaces and functions
+// accepts applies the type filter of node n to cell p: rules (F1) to (F4) of the
+// package comment.
 func (s *solver) accepts(n, p uint32) bool {
 	t := s.typ[n]
 	if t == 0 {

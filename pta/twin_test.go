@@ -21,9 +21,9 @@ import (
 	"github.com/bfverify/bfverify/pta"
 )
 
-// A twin is one import-free program with the solutions of two analyses that
-// share no code: this package without contexts (called ours), and golang.org/x/tools/go/pointer
-// (called theirs). Both read the same SSA form.
+// A twin is one import-free program with the solutions of two analyses that share
+// no code: this package without contexts (called ours), and
+// golang.org/x/tools/go/pointer (called theirs). Both read the same SSA form.
 type twin struct {
 	name   string
 	prog   *ssa.Program
@@ -57,8 +57,8 @@ func newTwin(res *load.Result, p *packages.Package) (*twin, error) {
 		name: p.PkgPath, fset: res.Fset,
 		prog:  ssa.NewProgram(res.Fset, ssa.InstantiateGenerics),
 		facts: map[*ssa.Function]*facts.Func{}, regs: map[*ssa.Function]map[ssa.Value]facts.Reg{},
-		values: map[*facts.Func]map[facts.Reg]ssa.Value{}, fns: map[facts.FuncID]*ssa.Function{}, vague: map[*ssa.Function]bool{},
-		named: map[string]*ssa.Function{},
+		values: map[*facts.Func]map[facts.Reg]ssa.Value{}, fns: map[facts.FuncID]*ssa.Function{},
+		vague: map[*ssa.Function]bool{}, named: map[string]*ssa.Function{},
 	}
 	main := tw.prog.CreatePackage(p.Types, p.Syntax, p.TypesInfo, false)
 	tw.prog.Build()

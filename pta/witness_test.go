@@ -38,6 +38,7 @@ func (tw *twin) witness(t *testing.T) (facts int, end string) {
 	return facts, m.end
 }
 
+// within reports what the machine saw and sol has not, unless it may miss some.
 func (tw *twin) within(t *testing.T, m *machine, name string, sol solution, mayMiss bool) {
 	t.Helper()
 	var missed []string
