@@ -89,8 +89,9 @@ type solver struct {
 	refs         map[ObjID][]uint32 // references to parts of an object
 	refit        Set                // cells that filters may have refused before
 
-	objReach  []uint32   // by object: the variable that holds all that the object reaches, or 0
-	cellReach []uint32   // by cell: the variable that holds all that reflection lets a program reach from it, or 0
+	objReach  []uint32 // by object: the variable that holds all that the object reaches, or 0
+	cellReach []uint32 // by cell: the variable that holds all that reflection lets a program reach from it, or 0
+	reads     []deepRead
 	reachTodo []reachJob // variables of reach and objReach to be filled
 	unites    [][2]uint32
 
@@ -218,13 +219,22 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 // solve runs the worklist to its fixed point.
 func (s *solver) solve() error {
 	for {
+		if err := s.settle(); err != nil {
+			return err
+		}
+		if !s.unreached() {
+			return s.deepReads()
+		}
+	}
+}
+
+// settle runs the worklist until nothing moves.
+func (s *solver) settle() error {
+	for {
 		if err := s.drain(); err != nil {
 			return err
 		}
-		if s.refitAll() {
-			continue
-		}
-		if !s.unreached() {
+		if !s.refitAll() {
 			return nil
 		}
 	}
@@ -403,10 +413,10 @@ func (s *solver) constraintsOf(n uint32, d *Set) {
 // propagate copies the new elements d of node n along its edges.
 func (s *solver) propagate(n uint32, d *Set) {
 	if r := s.reach[everything][n]; r != 0 {
-		s.reachObjects(d, r)
+		s.reachObjects(d, n, r)
 	}
 	if r := s.reach[exported][n]; r != 0 {
-		s.reachCells(d, r)
+		s.reachCells(d, n, r)
 	}
 	if s.succ[n] != nil {
 		s.succ[n].Each(func(m uint32) {
