@@ -10,11 +10,11 @@ type pendingCall struct {
 	fn   facts.FuncID
 }
 
-// thisKey names the payload of a box at an interface call.
+// thisKey names a method that an interface call may run.
 type thisKey struct {
 	inst InstID
 	row  uint32
-	box  ObjID
+	fn   facts.FuncID
 }
 
 // call adds the constraints of Calls[row].
@@ -235,10 +235,10 @@ func (s *solver) invoke(c constraint, p uint32, o ObjID) {
 	ob := &s.objs[o]
 	switch {
 	case s.isBox(ob):
-		s.invokeOn(c, key, ob.Type, o, ob.Node)
+		s.invokeOn(c, key, ob.Type, ob.Node)
 	case ob.Kind == ObjRef:
 		t, base := ob.As, ob.Of
-		s.invokeOn(c, key, t, o, base)
+		s.invokeOn(c, key, t, base)
 		s.invokeAt(c, key, t, base)
 	case ob.Type != 0 && ob.Kind != ObjFunc: // a pointer whose type is not known
 		for _, t := range s.typesAt(p, true) {
@@ -248,8 +248,8 @@ func (s *solver) invoke(c constraint, p uint32, o ObjID) {
 }
 
 // invokeOn connects an interface call with the method of the value of type t
-// that object o stands for and that starts at cell base.
-func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, o ObjID, base uint32) {
+// that starts at cell base.
+func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, base uint32) {
 	if s.u.Types[t].Kind == facts.Interface {
 		return
 	}
@@ -257,23 +257,33 @@ func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, o Ob
 	if fn == 0 {
 		return
 	}
-	if s.u.Types[t].Kind == facts.Pointer {
-		k := thisKey{c.inst, c.row, o}
-		if !s.thisSet[k] {
-			s.thisSet[k] = true
-			c.kind, c.fn = consThis, fn
-			s.fallback = append(s.fallback, pendingCall{c.inst, c.row, base, fn})
-			s.on(base, c)
-		}
+	callee := s.u.Funcs[fn]
+	if s.u.Types[t].Kind == facts.Pointer && callee != nil && s.byReceiver(callee) {
+		s.copyEdge(base, s.receivers(c, fn, t), flows)
 		return
 	}
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
 	var ctx CtxID
-	if callee := s.u.Funcs[fn]; callee != nil {
+	if callee != nil {
 		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
 	}
 	s.receiveValue(s.link(c.inst, f, c.row, fn, ctx, false), t, base)
+}
+
+// receivers returns the node for what Calls[c.row] of an instance calls method
+// fn of pointer type t on. Many boxes hold the same pointers: each is called once.
+func (s *solver) receivers(c constraint, fn facts.FuncID, t facts.TypeID) uint32 {
+	k := thisKey{c.inst, c.row, fn}
+	n, ok := s.this[k]
+	if !ok {
+		n = s.node(t)
+		s.this[k] = n
+		c.kind, c.fn = consThis, fn
+		s.fallback = append(s.fallback, pendingCall{c.inst, c.row, n, fn})
+		s.on(n, c)
+	}
+	return n
 }
 
 // invokeAt connects an interface call with the method of a pointer to the

@@ -145,7 +145,11 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 		s.reaches(id, in, f, uint32(i))
 	}
 	for i := range f.Deeps {
-		s.deep(id, in, f, uint32(i))
+		if f.Deeps[i].Write {
+			s.touches(id, in, f, uint32(i))
+		} else {
+			s.reads = append(s.reads, deepRead{id, uint32(i)})
+		}
 	}
 	for i, n := range f.News {
 		if s.leaves(f, n.X) > 0 {

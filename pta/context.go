@@ -136,3 +136,11 @@ func (s *solver) calleeCtx(fn *facts.Func, site element, ctx CtxID, recv ObjID) 
 	}
 	return s.ctxs.push(site, ctx, pol.K)
 }
+
+// byReceiver reports whether calleeCtx of fn depends on the receiver.
+func (s *solver) byReceiver(fn *facts.Func) bool {
+	if fn.Is(facts.FnInline) {
+		return false
+	}
+	return fn.Is(facts.FnClosure|facts.FnModel) || s.policy[fn.ID].Policy != Insens && fn.Is(facts.FnMethod)
+}

@@ -341,61 +341,6 @@ func (s *solver) renamed(set *Set) *Set {
 	return out
 }
 
-// dedupe removes constraints of node n that have become equal, and makes those
-// that are alike share what they give.
-func (s *solver) dedupe(n uint32) {
-	cs := s.cons[n]
-	if len(cs) < 8 {
-		return
-	}
-	type key struct {
-		constraint
-		decl facts.TypeID
-	}
-	seen := make(map[constraint]bool, len(cs))
-	first := map[key]int{}
-	var replay []int
-	out := cs[:0]
-	for _, c := range cs {
-		if c.a != 0 {
-			c.a = s.find(c.a)
-		}
-		if seen[c] {
-			continue
-		}
-		seen[c] = true
-		if !c.shared() {
-			out = append(out, c)
-			continue
-		}
-		k := key{constraint{kind: c.kind, off: c.off, typ: c.typ, row: c.row}, s.decl[c.a]}
-		i, ok := first[k]
-		if !ok {
-			first[k] = len(out)
-			out = append(out, c)
-			continue
-		}
-		x := &out[i]
-		switch {
-		case x.only && c.only:
-			s.unites = append(s.unites, [2]uint32{x.a, c.a})
-			continue
-		case !x.only && c.only:
-			*x, c = c, *x
-		case !x.only:
-			l := s.node(s.decl[c.a])
-			s.copyEdge(l, x.a, flows)
-			x.a, x.only = l, true
-			replay = append(replay, i)
-		}
-		s.copyEdge(x.a, c.a, flows)
-	}
-	s.cons[n] = out
-	for _, i := range replay {
-		s.replay(n, s.cons[n][i])
-	}
-}
-
 // merge makes one node of two that hold the same at the fixed point: the nodes
 // of a cycle of unfiltered edges, or cells of one type into which the same may
 // be stored. A merged node refuses nothing that one of its members accepted:
@@ -415,28 +360,17 @@ func (s *solver) merge(v, w uint32) {
 		v, w = w, v
 	}
 	s.stats.Collapsed++
-	// First each sees what is new to it.
+	sawV, sawW := s.saw(v), s.saw(w)
+	d := new(Set) // what the edges of one of them have not seen
 	for _, x := range [2][2]uint32{{v, w}, {w, v}} {
-		n, from := x[0], x[1]
-		s.flow(s.pts[from], n)
-		if d := s.delta[n]; d != nil && !d.Empty() {
-			s.delta[n] = nil
-			s.propagate(n, d)
-			s.postpone(n, d)
+		d.addMinus(s.pts[x[1]], s.pts[x[0]])
+		if s.delta[x[0]] != nil {
+			d.addAll(s.delta[x[0]])
 		}
-		if d := s.late[n]; d != nil {
-			s.late[n] = nil
-			s.constraintsOf(n, d)
-		}
+		s.delta[x[0]] = nil
 	}
-	// Processing may have brought more.
-	d := new(Set)
-	for _, n := range [2]uint32{v, w} {
-		if s.delta[n] != nil {
-			d.addAll(s.delta[n])
-			s.delta[n] = nil
-		}
-	}
+	s.pts[v].addAll(s.pts[w])
+	s.pts[w] = nil
 	s.rep[w] = v
 	if s.typ[v] != s.typ[w] {
 		sv, okv := facts.TypeID(0), false
@@ -461,9 +395,6 @@ func (s *solver) merge(v, w uint32) {
 		}
 	}
 	delete(s.usucc, w)
-	s.cons[v] = append(s.cons[v], s.cons[w]...)
-	s.cons[w] = nil
-	s.mergeStores(v, w)
 	for i := range s.reach {
 		if a, b := s.reach[i][v], s.reach[i][w]; a == 0 {
 			s.reach[i][v] = b
@@ -471,13 +402,16 @@ func (s *solver) merge(v, w uint32) {
 			s.unites = append(s.unites, [2]uint32{a, b})
 		}
 	}
-	var more Set
-	s.pts[v].UnionDiff(s.pts[w], &more)
-	d.addAll(&more)
-	s.pts[w] = nil
+	s.mergeStores(v, w)
+	s.mergeCons(v, w, sawV, sawW)
+	for _, n := range [2]uint32{v, w} {
+		if x := s.owed[n]; x != nil {
+			d.addAll(x)
+			delete(s.owed, n)
+		}
+	}
 	if !d.Empty() {
-		s.delta[v] = d
-		s.enqueue(v)
+		s.owed[v] = d
 	}
 }
 

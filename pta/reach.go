@@ -1,6 +1,11 @@
 package pta
 
-import "github.com/bfverify/bfverify/facts"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+)
 
 // Everything that is reachable. The variable of an object holds all its cells,
 // and the variables of the objects that its cells point to; that of a node, the
@@ -73,9 +78,9 @@ func (s *solver) fillReach(j reachJob) {
 		var all Set // the node may get more meanwhile
 		all.addAll(s.pts[n])
 		if j.kind == everything {
-			s.reachObjects(&all, s.reach[everything][n])
+			s.reachObjects(&all, n, s.reach[everything][n])
 		} else {
-			s.reachCells(&all, s.reach[exported][n])
+			s.reachCells(&all, n, s.reach[exported][n])
 		}
 	}
 }
@@ -146,28 +151,59 @@ func (s *solver) fillValue(r, base uint32, t facts.TypeID) {
 	}
 }
 
-// reachObjects adds what the objects of d reach to variable r.
-func (s *solver) reachObjects(d *Set, r uint32) {
-	last, from := noObj, uint32(0)
-	d.Each(func(p uint32) {
-		if o := s.obj[p]; o != last {
-			last = o
-			if n := s.find(s.objectReach(o)); n != from { // often the same: a cycle
-				from = n
-				s.copyEdge(n, r, flows)
-			}
+// reachObjects adds what the objects of d, which node n holds, reach to variable
+// r.
+func (s *solver) reachObjects(d *Set, n, r uint32) {
+	last := noObj
+	s.reachAll(d, n, r, func(p uint32) uint32 {
+		o := s.obj[p]
+		if o == last {
+			return 0
 		}
+		last = o
+		return s.objectReach(o)
 	})
 }
 
-// reachCells adds what reflection lets a program reach from the cells of d to
-// variable r.
-func (s *solver) reachCells(d *Set, r uint32) {
-	from := uint32(0)
+// reachCells adds what reflection lets a program reach from the cells of d,
+// which node n holds, to variable r.
+func (s *solver) reachCells(d *Set, n, r uint32) { s.reachAll(d, n, r, s.exportedReach) }
+
+// reachAll adds edges to r from the variables that of gives for the elements of
+// d; 0 is none. Such a variable is closed: with an element it holds all that the
+// element reaches. So what one of them brought to r needs no edge of its own,
+// and the largest come first. If n is r itself, its elements came from elsewhere.
+func (s *solver) reachAll(d *Set, n, r uint32, of func(p uint32) uint32) {
+	type source struct{ elem, from uint32 }
+	var todo []source
+	own, last := s.find(n) == s.find(r), uint32(0)
+	covered := func(p uint32) bool {
+		x := s.pts[s.find(r)]
+		return !own && x != nil && x.Has(p)
+	}
 	d.Each(func(p uint32) {
-		if n := s.find(s.exportedReach(p)); n != from {
-			from = n
-			s.copyEdge(n, r, flows)
+		if covered(p) {
+			return
+		}
+		if m := of(p); m != 0 {
+			if m = s.find(m); m != last {
+				last = m
+				todo = append(todo, source{p, m})
+			}
 		}
 	})
+	size := func(n uint32) int {
+		if x := s.pts[n]; x != nil {
+			return x.Len()
+		}
+		return 0
+	}
+	slices.SortFunc(todo, func(a, b source) int {
+		return cmp.Or(cmp.Compare(size(b.from), size(a.from)), cmp.Compare(a.elem, b.elem))
+	})
+	for _, x := range todo {
+		if !covered(x.elem) {
+			s.copyEdge(x.from, r, flows)
+		}
+	}
 }

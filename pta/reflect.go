@@ -177,8 +177,8 @@ func (s *solver) reachable(kind closure, in Inst, f *facts.Func, x facts.Reg, d 
 	}
 }
 
-// deep adds the constraints of Deeps[row] of instance id.
-func (s *solver) deep(id InstID, in Inst, f *facts.Func, row uint32) {
+// touches adds the constraints of Deeps[row] of instance id.
+func (s *solver) touches(id InstID, in Inst, f *facts.Func, row uint32) {
 	d := &f.Deeps[row]
 	touched := in.Deep + row
 	n := s.leaves(f, d.X)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -93,10 +94,12 @@ type solver struct {
 	refs         map[ObjID][]uint32 // references to parts of an object
 	refit        Set                // cells that filters may have refused before
 
-	objReach  []uint32   // by object: the variable that holds all that the object reaches, or 0
-	cellReach []uint32   // by cell: the variable that holds all that reflection lets a program reach from it, or 0
+	objReach  []uint32 // by object: the variable that holds all that the object reaches, or 0
+	cellReach []uint32 // by cell: the variable that holds all that reflection lets a program reach from it, or 0
+	reads     []deepRead
 	reachTodo []reachJob // variables of reach and objReach to be filled
 	unites    [][2]uint32
+	owed      map[uint32]*Set // by merged node: what some of its edges have not seen
 
 	// Variables and cells are numbered in blocks of their own, so that
 	// points-to sets, which hold cells, are dense.
@@ -111,8 +114,9 @@ type solver struct {
 	nextElem           uint32
 	elemFn             []facts.FuncID // the function an element belongs to
 	edgeSet            map[edgeKey]bool
-	thisSet            map[thisKey]bool
-	havoc              map[uint32]map[fitKey]uint32 // by node and type: what the node holds and fits the type
+	this               map[thisKey]uint32             // receivers
+	consIndex          map[uint32]map[sharedKey]int32 // by node
+	havoc              map[uint32]map[fitKey]uint32   // by node and type: what the node holds and fits the type
 	boxes              map[boxKey]ObjID
 	wide               map[uint32]bool    // what NewAt gives there is of all types
 	stores             map[uint32]stored  // by node: for storing what it holds
@@ -207,7 +211,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, thisSet: map[thisKey]bool{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdges{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: 1 << 14,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -228,13 +232,22 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 // solve runs the worklist to its fixed point.
 func (s *solver) solve() error {
 	for {
+		if err := s.settle(); err != nil {
+			return err
+		}
+		if !s.unreached() {
+			return s.deepReads()
+		}
+	}
+}
+
+// settle runs the worklist until nothing moves.
+func (s *solver) settle() error {
+	for {
 		if err := s.drain(); err != nil {
 			return err
 		}
-		if s.refitAll() {
-			continue
-		}
-		if !s.unreached() {
+		if !s.refitAll() {
 			return nil
 		}
 	}
@@ -311,9 +324,10 @@ func (s *solver) drain() error {
 	return nil
 }
 
-// pending fills reach variables and merges nodes found to be equal.
+// pending fills reach variables and merges nodes found to be equal. The edges of
+// merged nodes get what some of them have not seen once all are merged.
 func (s *solver) pending() {
-	for len(s.reachTodo) > 0 || len(s.unites) > 0 {
+	for len(s.reachTodo) > 0 || len(s.unites) > 0 || len(s.owed) > 0 {
 		for len(s.reachTodo) > 0 {
 			j := s.reachTodo[len(s.reachTodo)-1]
 			s.reachTodo = s.reachTodo[:len(s.reachTodo)-1]
@@ -323,6 +337,15 @@ func (s *solver) pending() {
 			p := s.unites[len(s.unites)-1]
 			s.unites = s.unites[:len(s.unites)-1]
 			s.merge(p[0], p[1])
+		}
+		if len(s.reachTodo) > 0 || len(s.owed) == 0 {
+			continue
+		}
+		for _, n := range slices.Sorted(maps.Keys(s.owed)) {
+			if d := s.owed[n]; d != nil {
+				delete(s.owed, n)
+				s.propagate(s.find(n), d)
+			}
 		}
 	}
 }
@@ -391,32 +414,13 @@ func (s *solver) process(n uint32, d *Set) {
 	s.constraintsOf(n, d)
 }
 
-// constraintsOf applies the constraints of n to its new elements d.
-func (s *solver) constraintsOf(n uint32, d *Set) {
-	// Constraints may be added to n while they are walked: those see all of
-	// pts(n) when they are added.
-	if cs := s.cons[n]; len(cs) > 0 {
-		elems := d.Elems(nil)
-		for i := range cs {
-			c := cs[i]
-			if c.kind == consSet || c.kind == consAssert {
-				s.replayTo(n, c, d)
-				continue
-			}
-			for _, p := range elems {
-				s.apply(n, c, p)
-			}
-		}
-	}
-}
-
 // propagate copies the new elements d of node n along its edges.
 func (s *solver) propagate(n uint32, d *Set) {
 	if r := s.reach[everything][n]; r != 0 {
-		s.reachObjects(d, r)
+		s.reachObjects(d, n, r)
 	}
 	if r := s.reach[exported][n]; r != 0 {
-		s.reachCells(d, r)
+		s.reachCells(d, n, r)
 	}
 	if s.succ[n] != nil {
 		s.succ[n].Each(func(m uint32) {
@@ -436,100 +440,5 @@ func (s *solver) propagate(n uint32, d *Set) {
 		for _, m := range e.dst.Elems(nil) { // may grow: a box in a box
 			s.flowUnsafe(d, s.find(m), e.mode, e.typ)
 		}
-	}
-}
-
-// on adds a constraint to a node and applies it to what the node holds.
-func (s *solver) on(n uint32, c constraint) {
-	n = s.find(n)
-	if c.shared() {
-		cs := s.cons[n]
-		for i := range cs[:min(len(cs), 32)] {
-			k := &cs[i]
-			if !s.alike(k, &c) {
-				continue
-			}
-			if !k.only {
-				l := s.node(s.decl[c.a])
-				s.copyEdge(l, k.a, flows)
-				k.a, k.only = l, true
-				s.replay(n, *k)
-			}
-			if c.only {
-				s.alias(c.a, s.cons[n][i].a)
-			} else {
-				s.copyEdge(s.cons[n][i].a, c.a, flows)
-			}
-			return
-		}
-	}
-	s.cons[n] = append(s.cons[n], c)
-	s.replay(n, c)
-}
-
-// shared reports whether what c gives depends on its node and kind alone: the
-// second such constraint gets a variable that only it defines, and that serves
-// all others.
-func (c *constraint) shared() bool {
-	switch c.kind {
-	case consLoad, consAddr, consDeref, consStep, consVars, consTypes, consSlice, consCells, consHandle:
-		return true
-	}
-	return false
-}
-
-// alike reports whether two constraints of one node that are shared give the same.
-func (s *solver) alike(k, c *constraint) bool {
-	return k.kind == c.kind && k.off == c.off && k.typ == c.typ && k.row == c.row && s.decl[k.a] == s.decl[c.a]
-}
-
-// replay applies constraint c of node n to what the node holds.
-func (s *solver) replay(n uint32, c constraint) {
-	if s.pts[n] == nil {
-		return
-	}
-	// What is still new or late is seen by all constraints at once.
-	var old Set
-	if d := s.delta[n]; d != nil {
-		old.addMinus(s.pts[n], d)
-	} else {
-		old.addAll(s.pts[n])
-	}
-	if d := s.late[n]; d != nil {
-		var rest Set
-		rest.addMinus(&old, d)
-		old = rest
-	}
-	s.replayTo(n, c, &old)
-}
-
-// replayTo applies constraint c of node n to those of the elements d that may
-// matter to it: for assertions and assignments, values of the type's shape,
-// references to what the type points to, and what is no value.
-func (s *solver) replayTo(n uint32, c constraint, d *Set) {
-	if (c.kind == consSet || c.kind == consAssert) && s.u.Types[c.typ].Kind != facts.Interface {
-		var some, raw Set
-		raw.addMinus(d, &s.values)
-		if k, ok := s.targetClass(c.typ); ok {
-			some.addMeet(&raw, s.cellsOf(k))
-		} else {
-			some.addAll(&raw)
-		}
-		if c.kind == consAssert {
-			some.addMeet(&raw, s.cellsOf(s.class(c.typ)))
-		}
-		some.addMeet(d, s.like(s.u.SkeletonOf(c.typ)))
-		elem := c.typ
-		if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer {
-			elem = ty.Elem
-			some.addMeet(d, s.like(s.u.SkeletonOf(elem)))
-		}
-		if s.u.Types[elem].Kind == facts.Array { // made of slices
-			some.addMeet(d, s.like(s.u.SliceSkeleton(s.u.Types[elem].Elem)))
-		}
-		d = &some
-	}
-	for _, p := range d.Elems(nil) {
-		s.apply(n, c, p)
 	}
 }
