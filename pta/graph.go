@@ -1,6 +1,8 @@
 package pta
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 )
 
@@ -111,12 +113,7 @@ func (s *solver) typedEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) {
 	}
 	switch {
 	case mode != flows:
-		if s.unsafeEdge(src, dst, mode, typ) {
-			s.newEdges++
-			if s.pts[src] != nil {
-				s.flowUnsafe(s.pts[src], dst, mode, typ)
-			}
-		}
+		s.typedEdge(s.unsafely(src, mode, typ), dst, flows, typ)
 	case s.needsFilter(src, dst):
 		if s.fsucc[src] == nil {
 			s.fsucc[src] = new(Set)
@@ -319,11 +316,6 @@ func (s *solver) collapse() {
 			s.dedupe(uint32(v))
 		}
 	}
-	for _, es := range s.usucc {
-		for i := range es {
-			es[i].dst = s.renamed(es[i].dst)
-		}
-	}
 }
 
 // renamed replaces merged nodes by what they were merged into.
@@ -390,8 +382,11 @@ func (s *solver) merge(v, w uint32) {
 	s.fsucc[v] = merged(s.fsucc[v], s.fsucc[w])
 	s.fsucc[w] = nil
 	for _, e := range s.usucc[w] {
-		for _, m := range e.dst.Elems(nil) {
-			s.unsafeEdge(v, m, e.mode, e.typ)
+		i := slices.IndexFunc(s.usucc[v], func(x unsafeEdge) bool { return x.mode == e.mode && x.typ == e.typ })
+		if i < 0 {
+			s.usucc[v] = append(s.usucc[v], e)
+		} else {
+			s.unites = append(s.unites, [2]uint32{s.usucc[v][i].via, e.via})
 		}
 	}
 	delete(s.usucc, w)

@@ -226,27 +226,31 @@ const (
 	arithmetic
 )
 
-// unsafeEdges are the copy edges out of one node of another mode than flows, to
-// variables declared with type typ.
-type unsafeEdges struct {
+// unsafeEdge stands for the copy edges out of one node of another mode than
+// flows, to variables declared with type typ: they lead there by way of a
+// variable of that type.
+type unsafeEdge struct {
 	mode edgeMode
 	typ  facts.TypeID
-	dst  *Set
+	via  uint32
 }
 
-// unsafeEdge adds such an edge and reports whether it is new.
-func (s *solver) unsafeEdge(src, dst uint32, mode edgeMode, typ facts.TypeID) bool {
-	es := s.usucc[src]
-	for i := range es {
-		if es[i].mode == mode && es[i].typ == typ {
-			return es[i].dst.Add(dst)
+// unsafely returns the variable of type typ that gets what node src holds by an
+// edge of another mode than flows.
+func (s *solver) unsafely(src uint32, mode edgeMode, typ facts.TypeID) uint32 {
+	for _, e := range s.usucc[src] {
+		if e.mode == mode && e.typ == typ {
+			return e.via
 		}
 	}
 	s.loosen(typ)
-	set := new(Set)
-	set.Add(dst)
-	s.usucc[src] = append(es, unsafeEdges{mode, typ, set})
-	return true
+	via := s.node(typ)
+	s.usucc[src] = append(s.usucc[src], unsafeEdge{mode, typ, via})
+	s.newEdges++
+	if s.pts[src] != nil {
+		s.flowUnsafe(s.pts[src], via, mode, typ)
+	}
+	return via
 }
 
 // dereferenced returns from without references, whose words are what they refer
