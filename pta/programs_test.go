@@ -154,7 +154,11 @@ func (c *checker) objectName(o pta.ObjID) string {
 		}
 		return fmt.Sprintf("%s at %s", c.r.Prog.Types[ob.Type].Name, filepath.Base(c.key(s.Pos)))
 	}
-	return fmt.Sprint("object of kind ", ob.Kind, " of type ", c.r.Prog.Types[ob.Type].Name)
+	name := c.r.Prog.Types[ob.Type].Name
+	if ob.Kind == pta.ObjNew {
+		return "new:" + strings.TrimPrefix(name, c.r.Prog.Path+".")
+	}
+	return fmt.Sprint("object of kind ", ob.Kind, " of type ", name)
 }
 
 func (c *checker) funcName(f facts.FuncID) string {
@@ -172,7 +176,7 @@ func (c *checker) targets(i pta.InstID, v facts.Reg) *pta.Set {
 	out := new(pta.Set)
 	c.r.PointsTo(i, v, 0).Each(func(p uint32) {
 		o, _ := c.r.Object(p)
-		if k, ok := c.r.SiteKind(o); ok && k == facts.SiteBox {
+		if k, ok := c.r.SiteKind(o); ok && k == facts.SiteBox || c.r.Objs[o].Kind == pta.ObjBox {
 			c.r.Content(p).Each(func(q uint32) { out.Add(q) })
 		} else if c.r.Objs[o].Kind == pta.ObjRef {
 			out.Add(c.r.Objs[o].Of)
@@ -291,7 +295,11 @@ func (c *checker) check() int {
 		}
 		if want, ok := c.expect(line, "want"); ok {
 			n++
-			if !reached[line] {
+			if slices.Equal(want, []string{"uncalled"}) {
+				if reached[line] {
+					c.differ(line, []string{"call"}, nil)
+				}
+			} else if !reached[line] {
 				c.differ(line, nil, append(want, "call"))
 			} else {
 				c.differ(line, set(looks[line]), want)
