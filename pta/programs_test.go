@@ -67,7 +67,9 @@ func eachLine(file txtar.File, f func(line int, text, fn string)) {
 }
 
 // programs loads all of them once.
-var programs = sync.OnceValues(func() (*loaded, error) {
+var programs = sync.OnceValues(loadPrograms)
+
+func loadPrograms() (*loaded, error) {
 	files, err := sources()
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ var programs = sync.OnceValues(func() (*loaded, error) {
 		l.progs = append(l.progs, fp)
 	}
 	return l, nil
-})
+}
 
 // checker compares one result with the comments.
 type checker struct {
@@ -126,6 +128,9 @@ type checker struct {
 	l   *loaded
 	r   *pta.Result
 	pol policy
+	// report is told of a line what it has too much (+name) and too little
+	// (-name), and what it has.
+	report func(line string, diff, got []string)
 }
 
 func (c *checker) key(p facts.Pos) string {
@@ -222,7 +227,7 @@ func (c *checker) expect(line, verb string) ([]string, bool) {
 	return w, true
 }
 
-// differ reports what a line has too much (+) and too little (-).
+// differ reports a line that has not what it wants.
 func (c *checker) differ(line string, got, want []string) {
 	if slices.Equal(got, want) {
 		return
@@ -238,6 +243,10 @@ func (c *checker) differ(line string, got, want []string) {
 			diff = append(diff, "+"+strings.ReplaceAll(x, " ", "_"))
 		}
 	}
+	c.report(line, diff, got)
+}
+
+func (c *checker) fail(line string, diff, got []string) {
 	at := filepath.Base(filepath.Dir(line)) + "/" + filepath.Base(line)
 	c.Errorf("%s: %s: in %s: %s ; got %q", c.pol, at, c.l.funcs[line], strings.Join(diff, " "), got)
 }

@@ -57,7 +57,8 @@ func TestPrograms(t *testing.T) {
 	for _, p := range l.progs {
 		t.Run(filepath.Base(p.Path), func(t *testing.T) {
 			for _, pol := range policies {
-				c := &checker{t, l, solve(t, p, pol), pol}
+				c := &checker{T: t, l: l, r: solve(t, p, pol), pol: pol}
+				c.report = c.fail
 				if n := c.check(); n < 5 {
 					t.Errorf("%s: only %d expectations", pol, n)
 				}
