@@ -552,9 +552,11 @@ func (s *solver) vars(c constraint, p uint32) {
 
 // typesOf gives the types of what p stands for, or of their parts or methods.
 func (s *solver) typesOf(c constraint, p uint32) {
-	if m := s.objs[s.obj[p]]; m.Kind == ObjMethod { // its parameters and results
-		s.on(m.Of, constraint{kind: consTypes, a: c.a, off: uint32(facts.TypeMethods)})
-		return
+	if m := s.objs[s.obj[p]]; m.Kind == ObjMethod {
+		if facts.Reached(c.off) == facts.ReachTypes { // its parameters and results
+			s.on(m.Of, constraint{kind: consTypes, a: c.a, off: uint32(facts.TypeMethods)})
+		}
+		return // a method has no methods
 	}
 	for _, t := range s.standsFor(p) {
 		ts := []facts.TypeID{t}
