@@ -350,9 +350,9 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 			}
 		default:
 			s.on(x, constraint{kind: consSet, a: out.Base + callee.Regs[p].Node, typ: t})
-			if s.u.Types[t].Kind == facts.Slice && p == callee.Params[len(callee.Params)-1] {
-				s.variadic(c, x, out.Base+callee.Regs[p].Node, s.u.Types[t].Elem)
-			}
+		}
+		if s.u.Types[t].Kind == facts.Slice && p == callee.Params[len(callee.Params)-1] {
+			s.variadic(c, x, out.Base+callee.Regs[p].Node, s.u.Types[t].Elem)
 		}
 	}
 	if a.Dst != facts.NoReg && callee.Ret != facts.NoReg {
@@ -380,7 +380,7 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 	return true
 }
 
-// variadic lets the slice in node to hold what Call makes of the arguments in
+// variadic lets the slice in node to hold what a call makes of the arguments in
 // node x, should the parameter be variadic.
 func (s *solver) variadic(c constraint, x, to uint32, elem facts.TypeID) {
 	f := s.u.Funcs[s.insts[c.inst].Fn]

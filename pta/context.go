@@ -115,6 +115,9 @@ func (s *solver) calleeCtx(fn *facts.Func, site element, ctx CtxID, recv ObjID) 
 	if fn.Is(facts.FnInline) {
 		return s.ctxs.inline(site, ctx)
 	}
+	if fn.Is(facts.FnUnknown) && len(fn.Anys) > 0 {
+		return 0 // what one call was handed, another may store: (R4)
+	}
 	if recv != noObj && fn.Is(facts.FnClosure|facts.FnModel) {
 		if c := s.objs[recv].Ctx; s.ctxs.inlined[c] > 0 {
 			return c // a literal of a model that is copied is copied with it

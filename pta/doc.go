@@ -174,7 +174,8 @@
 // is. Else its cells stay as they are for accesses through pointers of types that they
 // have. Another access touches the cells whose bytes it overlaps, all of them
 // where an array or a derived address makes that unclear; what is loaded or
-// stored so is viewed at the other type in turn. An interface viewed as its
+// stored so is viewed at the other type in turn. A slice or array that unsafe
+// takes to start at a field goes on with the fields that follow. An interface viewed as its
 // words gives what the box holds, if that is a pointer. Only such conversions
 // mark objects: a pointer that is kept or passed as an unsafe.Pointer does not
 // (U2), and arithmetic gives an ObjArith (U3).

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/txtar"
 
 	"github.com/bfverify/bfverify/facts/load"
 	"github.com/bfverify/bfverify/internal/ptrgen"
@@ -268,14 +269,39 @@ func (tw *twin) size() (values, labels int) {
 	return
 }
 
+// unpack writes the files of an archive, as edit makes them, into a new directory
+// and returns it, with the lines of the files.
+func unpack(archive string, edit func(name, src string) string) (dir string, l *loaded, err error) {
+	a, err := txtar.ParseFile(archive)
+	if err != nil {
+		return "", nil, err
+	}
+	if dir, err = os.MkdirTemp("", "pta"); err != nil {
+		return "", nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", nil, err
+	}
+	l = &loaded{lines: map[string]string{}, funcs: map[string]string{}}
+	for _, f := range a.Files {
+		f.Data = []byte(edit(f.Name, string(f.Data)))
+		if len(f.Data) > 0 {
+			if err := l.write(dir, f); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	return dir, l, nil
+}
+
 var anyWord = regexp.MustCompile(`\bany\b`)
 
 // TestPointerPrograms compares the two analyses on hand-written programs.
 func TestPointerPrograms(t *testing.T) {
 	seen := map[string]bool{}
-	for _, archive := range []string{"programs", "pointer"} {
+	for _, archive := range []string{"programs", "pointer/constructs"} {
 		t.Run(archive, func(t *testing.T) {
-			dir, lines, err := unpack("testdata/"+archive+".txtar", func(name, src string) string {
+			dir, l, err := unpack("testdata/"+archive+".txtar", func(name, src string) string {
 				if strings.Contains(src, "\nimport ") {
 					return ""
 				}
@@ -288,7 +314,7 @@ func TestPointerPrograms(t *testing.T) {
 			eachTwin(t, dir, func(tw *twin) {
 				var declared []string
 				file := filepath.Join(dir, filepath.Base(tw.name), "main.go")
-				if _, s, ok := strings.Cut(lines[file+":1"], "// differs: "); ok {
+				if _, s, ok := strings.Cut(l.lines[file+":1"], "// differs: "); ok {
 					declared = strings.Fields(s)
 				}
 				present := tw.judge(t)
@@ -301,7 +327,7 @@ func TestPointerPrograms(t *testing.T) {
 				if _, end := tw.witness(t); end != "" {
 					t.Errorf("%s: main does not return: %s", tw.name, end)
 				}
-				c := &checker{t, &loaded{lines: lines}, tw.result, policy{pta.Insens, 0}}
+				c := &checker{T: t, l: l, r: tw.result, pol: policy{pta.Insens, 0}}
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)
 				}

@@ -253,13 +253,18 @@ func (s *solver) set(c constraint, p uint32) {
 		if len(want) == 1 {
 			s.pointsTo(c.a, p)
 		}
+		if s.cell(p) != nil && s.cellsOf(s.class(c.typ)).Has(p) { // or the variable there, as in assert
+			for i, cell := range want {
+				s.copyEdge(p+cell, c.a+uint32(i), flows)
+			}
+		}
 		return
 	}
 	have := s.u.Layout(t).Ptrs
 	a, b := &s.u.Types[t], &s.u.Types[c.typ]
 	pa, pb := s.u.Pointee(t), s.u.Pointee(c.typ)
 	switch {
-	case c.off == 0 && s.u.Assignable(t, c.typ), c.off != 0 && s.u.Convertible(t, c.typ):
+	case c.off == 0 && s.u.Assignable(t, c.typ) || c.off != 0 && s.u.Convertible(t, c.typ):
 		if c.off == convertFew {
 			s.converts(t, c.typ)
 		}
@@ -420,6 +425,7 @@ func (s *solver) slice(c constraint, p uint32) {
 	xs := s.u.Over(elem, facts.Slice)
 	if s.u.Types[elem].Shape == "uint8" { // Bytes gives bytes of any type
 		if b := s.u.TypeByName("[]uint8"); b != 0 && !slices.Contains(xs, b) {
+			s.same(elem, s.u.Types[b].Elem)
 			xs = append(xs[:len(xs):len(xs)], b)
 		}
 	}
@@ -546,6 +552,12 @@ func (s *solver) vars(c constraint, p uint32) {
 
 // typesOf gives the types of what p stands for, or of their parts or methods.
 func (s *solver) typesOf(c constraint, p uint32) {
+	if m := s.objs[s.obj[p]]; m.Kind == ObjMethod {
+		if facts.Reached(c.off) == facts.ReachTypes { // its parameters and results
+			s.on(m.Of, constraint{kind: consTypes, a: c.a, off: uint32(facts.TypeMethods)})
+		}
+		return // a method has no methods
+	}
 	for _, t := range s.standsFor(p) {
 		ts := []facts.TypeID{t}
 		switch facts.Reached(c.off) {

@@ -251,9 +251,7 @@ func (s *solver) replayTo(n uint32, c constraint, d *Set) {
 		} else {
 			some.addAll(&raw)
 		}
-		if c.kind == consAssert {
-			some.addMeet(&raw, s.cellsOf(s.class(c.typ)))
-		}
+		some.addMeet(&raw, s.cellsOf(s.class(c.typ)))
 		some.addMeet(d, s.like(s.u.SkeletonOf(c.typ)))
 		elem := c.typ
 		if ty := &s.u.Types[c.typ]; ty.Kind == facts.Pointer {

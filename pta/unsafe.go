@@ -1,6 +1,10 @@
 package pta
 
-import "github.com/bfverify/bfverify/facts"
+import (
+	"math"
+
+	"github.com/bfverify/bfverify/facts"
+)
 
 // view makes the object of cell p fit at type t (of a pointer, slice, map or
 // channel), to which unsafe converted a pointer to it: (F4).
@@ -15,6 +19,13 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 		s.viewCells(p, s.target(t))
 		return
 	}
+	s.untype(p, t)
+}
+
+// untype is view for a type that has other cells than the object.
+func (s *solver) untype(p uint32, t facts.TypeID) {
+	id := s.obj[p]
+	o := &s.objs[id]
 	for _, c := range s.u.Layout(s.target(t)).Cells {
 		for _, x := range c.Types {
 			for i := range o.N {
@@ -52,7 +63,7 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 // atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&x.f))) is one.
 func (s *solver) sameCells(p uint32, ob *Object, t facts.TypeID) bool {
 	have, want := s.u.Layout(ob.Type).Cells[p-ob.Node:], s.u.Layout(t).Cells
-	if len(want) > len(have) {
+	if len(want) > len(have) || want[0].Array != 0 && have[0].Array == 0 && len(have) > 1 {
 		return false
 	}
 	for i := range want {
@@ -340,10 +351,57 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 				s.view(p, t)
 			}
 		}
+		if size, many := s.elements(t); many && mode == views {
+			for _, p := range add.Elems(nil) {
+				if s.obj[p] != noObj && s.objs[s.obj[p]].Type != 0 && s.cellsOf(k).Has(p) {
+					s.following(p, t, size, &parts)
+				}
+			}
+		}
 		add.addMeet(&parts, s.cellsOf(k))
 		dst = s.find(dst)
 	}
 	s.flowFiltered(&add, dst)
+}
+
+// elements reports whether a value of type t, a slice or a pointer to an array,
+// leads to several elements, and to how many bytes of them.
+func (s *solver) elements(t facts.TypeID) (size int64, many bool) {
+	switch ty := &s.u.Types[t]; {
+	case ty.Kind == facts.Slice:
+		return math.MaxInt32, true
+	case ty.Kind == facts.Pointer && s.u.Types[ty.Elem].Kind == facts.Array:
+		return s.u.Types[ty.Elem].Size, s.u.Types[ty.Elem].Size > s.u.Types[s.base(ty.Elem)].Size
+	}
+	return 0, false
+}
+
+// following adds to parts the cells after p that are elements, too, of the slice
+// or array of type t and so many bytes that unsafe takes to start at cell p:
+// fields of one type in a row are such. If others follow, and elements are
+// numbers, which fit all memory, the object is viewed.
+func (s *solver) following(p uint32, t facts.TypeID, size int64, parts *Set) {
+	ob := &s.objs[s.obj[p]]
+	cells := s.u.Layout(ob.Type).Cells
+	base, elem := &cells[p-ob.Node], s.u.Layout(s.base(s.target(t)))
+	k, _ := s.targetClass(t)
+	for q := p + uint32(len(elem.Cells)); q < ob.Node+ob.N; q++ {
+		c := &cells[q-ob.Node]
+		switch {
+		case c.Array != base.Array && base.Array != 0:
+		case c.Array == base.Array && base.Array == 0 && c.Off >= base.Off+size:
+			return
+		case s.cellsOf(k).Has(q):
+			parts.Add(q)
+		case ob.Untyped:
+		case s.sameCells(q, ob, s.base(s.target(t))):
+			s.viewCells(q, s.base(s.target(t)))
+			parts.Add(q)
+		case len(elem.Ptrs) == 0:
+			s.untype(p, t)
+			parts.Add(q)
+		}
+	}
 }
 
 // conversion tells how register x is converted to d: an unsafe.Pointer to

@@ -768,12 +768,21 @@ func (t *rtype) bf_Key() Type {
 	return t.bfx_part()
 }
 
-func (t *rtype) bf_In(i int) Type {
+// The type of a method is those of its parameters and results already.
+
+func (t *rtype) bfx_param() *rtype {
+	if bfMaybe() {
+		return t
+	}
 	return t.bfx_part()
 }
 
+func (t *rtype) bf_In(i int) Type {
+	return t.bfx_param()
+}
+
 func (t *rtype) bf_Out(i int) Type {
-	return t.bfx_part()
+	return t.bfx_param()
 }
 
 func (t *rtype) bf_Field(i int) StructField {
@@ -829,7 +838,7 @@ func (t *rtype) bf_Methods() iter.Seq[Method] {
 func (t *rtype) bf_Ins() iter.Seq[Type] {
 	return func(yield func(Type) bool) {
 		for bfMaybe() {
-			if !yield(t.bfx_part()) {
+			if !yield(t.bfx_param()) {
 				return
 			}
 		}
@@ -839,7 +848,7 @@ func (t *rtype) bf_Ins() iter.Seq[Type] {
 func (t *rtype) bf_Outs() iter.Seq[Type] {
 	return func(yield func(Type) bool) {
 		for bfMaybe() {
-			if !yield(t.bfx_part()) {
+			if !yield(t.bfx_param()) {
 				return
 			}
 		}
