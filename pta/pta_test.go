@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -55,11 +54,7 @@ var programs = sync.OnceValues(func() (*loaded, error) {
 			l.lines[fmt.Sprintf("%s:%d", name, i+1)] = s
 		}
 	}
-	ov, err := models.Overlay(runtime.GOROOT())
-	if err != nil {
-		return nil, err
-	}
-	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}, Overlay: ov})
+	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}, Models: models.Files()})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/load"
 )
 
 // instr lowers one instruction.
@@ -533,8 +534,8 @@ func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 		row.Method, row.Recv = l.method(c.Method), l.reg(c.Value)
 	case fn != nil && fn.Synthetic == "package initializer":
 		return // the linker orders initialisers
-	case fn != nil && marker(fn) != "":
-		l.marker(marker(fn), c, dst)
+	case fn != nil && l.markerName(fn) != "":
+		l.marker(l.markerName(fn), c, dst)
 		return
 	case fn != nil && len(fn.FreeVars) == 0:
 		row.Static = l.builder.fn(fn)
@@ -565,16 +566,16 @@ func methodName(c *ssa.CallCommon) string {
 	return ""
 }
 
-// marker returns the name of the model marker that fn is, or "".
-func marker(fn *ssa.Function) string {
+// markerName returns the name of the model marker that fn is, or "".
+func (l *lowering) markerName(fn *ssa.Function) string {
 	if fn.Blocks != nil || fn.Parent() != nil {
 		return ""
 	}
-	name := fn.Name()
 	if o := fn.Origin(); o != nil {
-		name = o.Name()
+		fn = o
 	}
-	if len(name) > 2 && strings.HasPrefix(name, "bf") && name[2] >= 'A' && name[2] <= 'Z' && name != "bfTests" {
+	name := strings.TrimSuffix(fn.Name(), load.ModelSuffix)
+	if len(name) > 2 && strings.HasPrefix(name, "bf") && name[2] >= 'A' && name[2] <= 'Z' && name != "bfTests" && l.modelAt(fn.Pos()) != nil {
 		return name
 	}
 	return ""

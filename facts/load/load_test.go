@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/txtar"
+
+	"github.com/bfverify/bfverify/models"
 )
 
 // write makes a directory from a txtar archive and returns its path.
@@ -273,15 +275,16 @@ func TestWithoutTests(t *testing.T) {
 	equal(t, "libraries", r.Libraries, []string{"example.com/svc/lib", "example.com/svc/only", "example.com/svc/p", "example.com/svc/q"})
 }
 
-// TestStd names packages of std, with the overlay that models use.
+// TestStd names packages of std, with a model.
 func TestStd(t *testing.T) {
 	goroot := mustLoad(t, Config{Dir: write(t, "-- go.mod --\nmodule m\n-- m.go --\npackage main\nfunc main() {}\n")}).Build.GOROOT
-	model := filepath.Join(goroot, "src", "sync", "bfmodel_mutex.go")
+	model := filepath.Join(goroot, "src", "sync", "bf_mutex.go")
+	src := "//go:build bfmodel\npackage sync\nfunc (m *Mutex) bf_Lock() { bfAcquire(m, true) }\nfunc bfAcquire(m any, write bool)\n"
 	r := mustLoad(t, Config{
 		Dir:      t.TempDir(), // no go.mod needed
 		Patterns: []string{"sort", "sync"},
 		Tests:    true,
-		Overlay:  map[string][]byte{model: []byte("package sync\nfunc (m *Mutex) bf_Lock() { bfAcquire(m, true) }\nfunc bfAcquire(m any, write bool)\n")},
+		Models:   []models.File{{Path: "sync", Name: "mutex.go", Source: []byte(src)}},
 	})
 	equal(t, "programs", names(r), []string{"test sort", "test sync"})
 	prog := r.Programs[0]
@@ -291,9 +294,9 @@ func TestStd(t *testing.T) {
 	for _, prog := range r.Programs {
 		for _, p := range prog.Packages() {
 			if p.PkgPath == "sync" {
-				obj, _, _ := types.LookupFieldOrMethod(p.Types.Scope().Lookup("Mutex").Type(), true, p.Types, "bf_Lock")
+				obj, _, _ := types.LookupFieldOrMethod(p.Types.Scope().Lookup("Mutex").Type(), true, p.Types, "Lock")
 				if obj == nil || r.Fset.Position(obj.Pos()).Filename != model {
-					t.Errorf("%s: bf_Lock is %v", p.ID, obj)
+					t.Errorf("%s: Lock is %v", p.ID, obj)
 				}
 			}
 		}
