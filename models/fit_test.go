@@ -81,3 +81,22 @@ func TestMarkers(t *testing.T) {
 func ordinary(line string) bool {
 	return regexp.MustCompile(`^func \(\w* ?\*?bfx_\w+\)`).MatchString(line)
 }
+
+// TestModule: models of a module in the module cache join it.
+func TestModule(t *testing.T) {
+	r := loadAll(t, "golang.org/x/sys/unix", "golang.org/x/sys/cpu")
+	if len(r.LeftOut) > 0 {
+		t.Errorf("left out: %v", r.LeftOut)
+	}
+	got := map[string]bool{}
+	for _, m := range r.Models {
+		for _, name := range m.StandIns {
+			got[m.Path+" "+name] = true
+		}
+	}
+	for _, name := range []string{"golang.org/x/sys/cpu runtime_getAuxv", "golang.org/x/sys/unix mmapper.Mmap", "golang.org/x/sys/unix syscall_prlimit"} {
+		if !got[name] {
+			t.Errorf("%s is not modelled", name)
+		}
+	}
+}

@@ -72,7 +72,7 @@ func (c *command) modelWarnings(ctx context.Context, res *load.Result) []string 
 
 // leftOut says why the built-in models of a package are not used.
 func leftOut(l load.LeftOut) string {
-	return fmt.Sprintf("%s: the models that are built in do not fit the version in use and are left out: %s", l.Path, l.Why)
+	return fmt.Sprintf("%s: a model that is built in does not fit the version in use and is left out: %s", l.Path, l.Why)
 }
 
 // goOutput returns what the go command prints in the directory to work in.

@@ -112,14 +112,41 @@ func (c *command) printModels(all []modelled, keep func(path string) bool) {
 	}
 }
 
-// printUnknown lists the functions without body and model, and counts the rest.
+// mentioned returns the functions that are called, taken as values or in a table
+// of methods anywhere.
+func mentioned(u *facts.Universe) map[facts.FuncID]bool {
+	set := map[facts.FuncID]bool{}
+	for _, f := range u.Funcs {
+		if f == nil {
+			continue
+		}
+		for _, c := range f.Calls {
+			set[c.Static] = true
+		}
+		for _, r := range f.FuncRef {
+			set[r.Fn] = true
+		}
+	}
+	for _, t := range u.Types {
+		for _, m := range t.Methods {
+			set[m.Fn] = true
+		}
+	}
+	return set
+}
+
+// printUnknown lists the functions without body and model that something refers
+// to, and counts the rest.
 func (c *command) printUnknown(u *facts.Universe, progs []*load.Program) {
 	var unknown []string
 	counts := map[string]int{}
 	rel := relFile()
+	used := mentioned(u)
 	for _, f := range u.Funcs {
 		switch {
 		case f == nil || f.Is(facts.FnWrapper):
+		case f.Is(facts.FnUnknown) && (f.Is(facts.FnModel) || !used[f.ID]):
+			// a marker, or what nothing calls
 		case f.Is(facts.FnUnknown):
 			line := f.Name
 			if f.Pos.Valid() && int(f.Pos.File) < len(u.Files) {

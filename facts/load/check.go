@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/packages"
@@ -104,7 +105,8 @@ func (c *checker) check(roots []*packages.Package) {
 }
 
 // pkg checks one package. Where it has errors with built-in models for a module,
-// these are written for another version, and it is checked without them.
+// these are written for another version, and it is checked without those in which
+// the errors are, or without them all.
 func (c *checker) pkg(p *packages.Package) {
 	p.Fset = c.fset
 	if p.PkgPath == "unsafe" {
@@ -118,12 +120,22 @@ func (c *checker) pkg(p *packages.Package) {
 	c.with(p, list)
 	if len(p.Errors) > listed && len(builtIn) > 0 && !under(p.Dir, filepath.Join(c.goroot, "src")) {
 		why := p.Errors[listed]
-		p.Errors, p.TypeErrors, p.CompiledGoFiles = p.Errors[:listed:listed], nil, files
-		list = user
-		c.with(p, list)
+		fits := func(m *Model) bool { // as far as errors in the model itself tell
+			return m.User() || !slices.ContainsFunc(p.Errors, func(e packages.Error) bool {
+				return strings.HasPrefix(e.Pos, m.at(p).At+":")
+			})
+		}
+		some := slices.DeleteFunc(slices.Clone(list), func(m *Model) bool { return !fits(m) })
+		for _, fewer := range [][]*Model{some, user} {
+			if len(fewer) < len(list) && len(p.Errors) > listed {
+				p.Errors, p.TypeErrors, p.CompiledGoFiles = p.Errors[:listed:listed], nil, files
+				list = fewer
+				c.with(p, list)
+			}
+		}
 		if len(p.Errors) == listed {
 			c.mu.Lock()
-			c.left = append(c.left, LeftOut{Path: p.PkgPath, Why: why.Msg})
+			c.left = append(c.left, LeftOut{Path: p.PkgPath, Why: why.Pos + ": " + why.Msg})
 			c.mu.Unlock()
 		}
 	}

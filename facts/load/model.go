@@ -41,11 +41,11 @@ type modelImport struct {
 	pos  token.Position
 }
 
-// A LeftOut is a package whose built-in models do not fit the version in use.
-// Its functions without body are assumed to do the worst.
+// A LeftOut is a package with a built-in model that does not fit the version in
+// use. The functions that it stands for are assumed to do the worst.
 type LeftOut struct {
 	Path string
-	Why  string // the first thing that does not fit
+	Why  string // the first thing that does not fit, with its place
 }
 
 // ModelPrefix is the start of the name of a stand-in, and of the file name that
