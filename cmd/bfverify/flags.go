@@ -166,7 +166,7 @@ var elsewhere = map[string]string{
 	"test":     "test binaries are verified unless -tests=false",
 	"mod":      "set it in the environment: GOFLAGS=-mod=...",
 	"modfile":  "set it in the environment: GOFLAGS=-modfile=...",
-	"overlay":  "set it in the environment: GOFLAGS=-overlay=...",
+	"overlay":  "files of an overlay are not read: put them in place",
 	"p":        "set it in the environment: GOMAXPROCS=N",
 	"version":  "type: bfverify version",
 	"d":        "to list or choose stages: -stages help",
