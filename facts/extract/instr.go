@@ -413,42 +413,6 @@ func (l *lowering) convert(v ssa.Value, x ssa.Value) {
 	}
 }
 
-// fromUintptr lowers unsafe.Pointer(u): whatever pointers u was computed from
-// in this function, at any offset; anything else is an assumption.
-func (l *lowering) fromUintptr(r facts.Reg, u ssa.Value) {
-	found := false
-	seen := map[ssa.Value]bool{}
-	todo := []ssa.Value{u}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		switch v := v.(type) {
-		case *ssa.BinOp:
-			todo = append(todo, v.X, v.Y)
-		case *ssa.Phi:
-			todo = append(todo, v.Edges...)
-		case *ssa.ChangeType:
-			todo = append(todo, v.X)
-		case *ssa.Convert:
-			if l.leaves(v.X.Type()) == 1 {
-				if s := l.reg(v.X); s != facts.NoReg {
-					found = true
-					l.copyLeaves(r, 0, s, 0, 1, -1, true)
-				}
-			} else {
-				todo = append(todo, v.X)
-			}
-		}
-	}
-	if _, isConst := u.(*ssa.Const); !found && !isConst && !strings.HasPrefix(l.f.Pkg, "runtime") {
-		l.assume("unsafe", "a uintptr from elsewhere becomes a pointer: it is assumed to point to nothing that the program shares")
-	}
-}
-
 func (l *lowering) lookup(in *ssa.Lookup) {
 	m, ok := in.X.Type().Underlying().(*types.Map)
 	r := l.reg(in)
@@ -546,6 +510,7 @@ func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 		row.Args = append(row.Args, l.reg(a))
 	}
 	row.Name = methodName(c)
+	l.kernel(fn, c)
 	l.f.Calls = append(l.f.Calls, row)
 	l.point(facts.OpCall, len(l.f.Calls)-1, facts.MayPanic)
 }
