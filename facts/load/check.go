@@ -127,7 +127,7 @@ func (c *checker) pkg(p *packages.Package) {
 		}
 		some := slices.DeleteFunc(slices.Clone(list), func(m *Model) bool { return !fits(m) })
 		for _, fewer := range [][]*Model{some, user} {
-			if len(fewer) < len(list) && len(p.Errors) > listed {
+			if len(fewer) < len(list) && len(p.Errors) > listed { // each set has another size, and with it other trees
 				p.Errors, p.TypeErrors, p.CompiledGoFiles = p.Errors[:listed:listed], nil, files
 				list = fewer
 				c.with(p, list)
