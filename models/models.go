@@ -1,7 +1,8 @@
 // Package models holds Go source that stands in for code that has no Go body
 // or must not be analysed as ordinary code. The sources are under
 // models/<import path>/, written to the contract in docs/models.md, and are
-// embedded here; this package reads them and parses nothing.
+// embedded here; this package reads them and those of users (Read), and parses
+// nothing.
 //
 // A model of golang.org/x/... also serves the copy that GOROOT vendors, whose
 // import path begins with vendor/.
@@ -11,6 +12,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"go/build/constraint"
 	"io/fs"
 	"os"
 	"path"
@@ -22,28 +24,22 @@ import (
 //go:embed all:*
 var tree embed.FS
 
-// buildLine is the first line of every model, which hides it from the go
-// command. prefix goes before the file's name in the package it joins.
-const (
-	buildLine = "//go:build bfmodel\n"
-	prefix    = "bf_"
-)
+// Tag is the build tag of every model, which hides it from the go command.
+const Tag = "bfmodel"
+
+// buildLine is the first line of a model that is for every build.
+const buildLine = "//go:build " + Tag + "\n"
 
 // A File is one model file.
 type File struct {
 	Path   string // import path of the package it joins
 	Name   string // file name, as in models/<Path>/<Name>
 	Source []byte // as written, build line included
+	File   string // where it is on disk; "" for the models that are built in
 }
 
-// Stripped returns the source to compile: without the build line, whose place
-// is left blank so that line numbers stay.
-func (f File) Stripped() []byte {
-	return append([]byte("\n"), bytes.TrimPrefix(f.Source, []byte(buildLine))...)
-}
-
-// OverlayName returns the name under which the file joins its package.
-func (f File) OverlayName() string { return prefix + f.Name }
+// User reports whether the file is a user's, and not built in.
+func (f File) User() bool { return f.File != "" }
 
 // Files returns all model files in the order of path and name.
 func Files() []File {
@@ -62,42 +58,103 @@ func Files() []File {
 	if err != nil {
 		panic("models: reading the embedded tree: " + err.Error()) // cannot fail: the tree is in the binary
 	}
+	byPath(files)
+	return files
+}
+
+// Read returns the model files below dir, which is laid out as the tree of this
+// package is, in the order of path and name.
+//
+// An error names the file or directory that is not as docs/models.md says, and
+// what to do.
+func Read(dir string) ([]File, error) {
+	root, err := filepath.Abs(dir)
+	if err == nil {
+		_, err = os.Stat(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: no directory of models: %w (it should hold <import path>/*.go, see docs/models.md)", dir, cause(err))
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	var files []File
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if base := d.Name(); name != root && (base[0] == '.' || base[0] == '_') {
+				return filepath.SkipDir
+			}
+			return nil
+		case filepath.Ext(name) != ".go":
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		shown := filepath.Join(dir, rel)
+		p := path.Dir(filepath.ToSlash(rel))
+		if p == "." {
+			return fmt.Errorf("%s: a model is in a directory named by the import path of its package (move it to: %s)", shown, filepath.Join(dir, "IMPORT", "PATH", rel))
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !hidden(src) {
+			return fmt.Errorf("%s:1: a model begins with the line %q, so that the go command leaves it alone (write it there)", shown, strings.TrimSpace(buildLine))
+		}
+		files = append(files, File{Path: p, Name: path.Base(filepath.ToSlash(rel)), Source: src, File: name})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: holds no model (it should hold <import path>/*.go, see docs/models.md)", dir)
+	}
+	byPath(files)
+	return files, nil
+}
+
+// hidden reports whether the first line keeps a model from the go command: a
+// build constraint that asks for the tag bfmodel, and may ask for more.
+func hidden(src []byte) bool {
+	line, _, _ := bytes.Cut(src, []byte("\n"))
+	expr, err := constraint.Parse(strings.TrimSpace(string(line)))
+	if err != nil || !constraint.IsGoBuild(string(line)) {
+		return false
+	}
+	return mustHave(expr)
+}
+
+// mustHave reports whether expr is a conjunction that has the tag bfmodel.
+func mustHave(expr constraint.Expr) bool {
+	switch x := expr.(type) {
+	case *constraint.TagExpr:
+		return x.Tag == Tag
+	case *constraint.AndExpr:
+		return mustHave(x.X) || mustHave(x.Y)
+	}
+	return false
+}
+
+// cause strips from err the path that the message has already.
+func cause(err error) error {
+	if pe, ok := err.(*fs.PathError); ok {
+		return pe.Err
+	}
+	return err
+}
+
+func byPath(files []File) {
 	sort.Slice(files, func(i, j int) bool {
 		if files[i].Path != files[j].Path {
 			return files[i].Path < files[j].Path
 		}
 		return files[i].Name < files[j].Name
 	})
-	return files
-}
-
-// Overlay returns the model files of the packages that exist in goroot, keyed
-// by the file name each takes there, ready for packages.Config.Overlay.
-func Overlay(goroot string) (map[string][]byte, error) {
-	src := filepath.Join(goroot, "src")
-	if _, err := os.Stat(filepath.Join(src, "runtime")); err != nil {
-		return nil, fmt.Errorf("models: %s is no GOROOT: %w", goroot, err)
-	}
-	overlay := make(map[string][]byte)
-	for _, f := range Files() {
-		for _, p := range [...]string{f.Path, "vendor/" + f.Path} {
-			Join(overlay, f, filepath.Join(src, filepath.FromSlash(p)))
-		}
-	}
-	return overlay, nil
-}
-
-// Join adds f to overlay if dir, the directory of f's package, exists. It is
-// for packages outside GOROOT, whose directories only the go command knows.
-func Join(overlay map[string][]byte, f File, dir string) {
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		overlay[filepath.Join(dir, f.OverlayName())] = f.Stripped()
-	}
-}
-
-// Has reports whether a model exists for the package with the given import
-// path, GOROOT's vendored copies included.
-func Has(importPath string) bool {
-	d, err := fs.Stat(tree, strings.TrimPrefix(importPath, "vendor/"))
-	return err == nil && d.IsDir()
 }

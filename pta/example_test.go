@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"runtime"
 	"sync"
 
 	"golang.org/x/tools/go/ssa"
@@ -20,11 +19,7 @@ import (
 func loadExample(dir string) *facts.Program {
 	// Models stand in for what cannot be analysed in std; without them its
 	// functions without Go body are assumed to do anything.
-	overlay, err := models.Overlay(runtime.GOROOT())
-	if err != nil {
-		log.Fatal(err)
-	}
-	res, err := load.Load(context.Background(), load.Config{Dir: dir, Overlay: overlay})
+	res, err := load.Load(context.Background(), load.Config{Dir: dir, Models: models.Files()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,11 +37,7 @@ func loadExample(dir string) *facts.Program {
 // Load a program, analyse it, and see what the parameters of a function may point
 // to in each of its contexts.
 func ExampleAnalyze() {
-	overlay, err := models.Overlay(runtime.GOROOT()) // models of std
-	if err != nil {
-		log.Fatal(err)
-	}
-	res, err := load.Load(context.Background(), load.Config{Dir: "testdata/example", Patterns: []string{"."}, Overlay: overlay})
+	res, err := load.Load(context.Background(), load.Config{Dir: "testdata/example", Patterns: []string{"."}, Models: models.Files()})
 	if err != nil {
 		log.Fatal(err)
 	}

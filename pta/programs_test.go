@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -101,15 +100,11 @@ func loadPrograms() (*loaded, error) {
 			return nil, err
 		}
 	}
-	ov, err := models.Overlay(runtime.GOROOT())
-	if err != nil {
-		return nil, err
-	}
 	patterns := []string{"./..."}
 	if *only != "" {
 		patterns = strings.Split("./"+strings.ReplaceAll(*only, ",", ",./"), ",")
 	}
-	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: patterns, Overlay: ov})
+	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: patterns, Models: models.Files()})
 	if err != nil {
 		return nil, err
 	}

@@ -253,7 +253,7 @@ func (rp *report) key(m stage.Member) int {
 		}
 		return k
 	}
-	if rp.r.inScope(a.Inst) {
+	if rp.r.placed(a.Inst) {
 		k := &rp.own[a.Source]
 		if *k == 0 {
 			*k = int32(number(fmt.Sprint(rp.r.v.Res.Insts[a.Inst].Fn, ".", a.Point))) + 1
@@ -278,15 +278,16 @@ type keyAt struct {
 }
 
 // shown returns where and in which function an access is shown. What lies in
-// other packages is shown at the last call in scope that leads there.
+// other packages, or in a model, is shown at the last call in scope that leads
+// there.
 func (rp *report) shown(m stage.Member) (export.Pos, string) {
 	r, t := rp.r, int(m.Thread)
 	a := &r.w.Accesses[m.Access]
 	f := r.v.Res.Func(a.Inst)
-	if !r.inScope(a.Inst) {
+	if !r.placed(a.Inst) {
 		path := rp.path(t, a.Inst)
 		for i := len(path) - 1; i > 0; i-- {
-			if r.inScope(path[i].from) {
+			if r.placed(path[i].from) {
 				return rp.pos(path[i].at), display(r.v.Res.Func(path[i].from).Name)
 			}
 		}

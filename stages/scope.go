@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
@@ -27,6 +28,13 @@ func (r *run) userCalls() {
 }
 
 func (r *run) inScope(n pta.InstID) bool { return r.scope.Has(int(n)) }
+
+// placed reports whether accesses of n are shown where they are: in a function
+// in scope, and in its source, not in a model of it.
+func (r *run) placed(n pta.InstID) bool {
+	f := r.v.Res.Func(n)
+	return r.inScope(n) && (f == nil || !f.Is(facts.FnModel))
+}
 
 // findScope finds the instances of functions in scope.
 func (r *run) findScope() {

@@ -25,9 +25,10 @@ type command struct {
 	status         int // the exit status, once a subcommand ran without error
 
 	// Flags of loading.
-	dir   string // -C
-	tags  string
-	tests bool
+	dir      string // -C
+	tags     string
+	tests    bool
+	modelDir string // -models
 
 	// Flags of the analysis.
 	entry   *regexp.Regexp
@@ -86,6 +87,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 		fs.StringVar(&c.dir, "C", "", "work in `DIR`, as the go command does")
 		fs.StringVar(&c.tags, "tags", "", "build with the tags in `LIST`, a,b")
 		fs.BoolVar(&c.tests, "tests", true, "verify the test binaries of the packages too")
+		fs.StringVar(&c.modelDir, "models", "", "use the models in `DIR`/<import path>/*.go too; the verdict trusts them (docs/models.md says how to write them)")
 	}
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")
@@ -164,7 +166,7 @@ var elsewhere = map[string]string{
 	"test":     "test binaries are verified unless -tests=false",
 	"mod":      "set it in the environment: GOFLAGS=-mod=...",
 	"modfile":  "set it in the environment: GOFLAGS=-modfile=...",
-	"overlay":  "models need the overlay: put the files in place",
+	"overlay":  "files of an overlay are not read: put them in place",
 	"p":        "set it in the environment: GOMAXPROCS=N",
 	"version":  "type: bfverify version",
 	"d":        "to list or choose stages: -stages help",

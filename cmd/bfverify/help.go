@@ -29,7 +29,10 @@ have no effect that matters here.
 
 With packages it lists what of that their programs use, and which of their
 functions have neither a Go body nor a model. Such a function is assumed to do
-the worst with all that it is handed.`
+the worst with all that it is handed.
+
+With -models DIR it lists the models in DIR, too, and those of them that take
+the place of a model that is built in.`
 
 // help prints the help of a command, with flags as the go command writes them.
 func help(cmd *cobra.Command, _ []string) {

@@ -4,28 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
-	"github.com/bfverify/bfverify/models"
 )
 
 // A modelled package is what its model files say.
 type modelled struct {
-	path  string
-	inert string   // reason; "" when functions without stand-in are analysed
-	funcs []string // "F", "T.M"; sorted
+	path     string
+	inert    string   // reason; "" when functions without stand-in are analysed
+	funcs    []string // "F", "T.M"; sorted
+	user     bool     // it is in the directory that -models names
+	replaces []string // functions with a built-in model that this one replaces
 }
 
 // models is the subcommand of that name.
 func (c *command) models(patterns []string) error {
-	all, err := readModels()
+	all, err := c.readModels()
 	if err != nil {
 		return err
 	}
@@ -65,6 +64,9 @@ func (c *command) models(patterns []string) error {
 		}
 	}
 	c.printModels(all, func(path string) bool { return used[path] })
+	for _, l := range res.LeftOut {
+		fmt.Fprintf(c.stdout, "\n%s\n", leftOut(l))
+	}
 	c.printUnknown(a.Universe(), res.Programs)
 	return nil
 }
@@ -73,28 +75,78 @@ func (c *command) models(patterns []string) error {
 func (c *command) printModels(all []modelled, keep func(path string) bool) {
 	fmt.Fprintln(c.stdout, "Modelled: these functions are analysed from a model, not from their source.")
 	n := 0
+	var user []modelled
 	for _, m := range all {
-		if keep(m.path) && len(m.funcs) > 0 {
+		if !keep(m.path) || len(m.funcs) == 0 {
+			continue
+		}
+		if m.user {
+			user = append(user, m)
+			continue
+		}
+		n += len(m.funcs)
+		fmt.Fprintf(c.stdout, "%s: %s\n", m.path, strings.Join(m.funcs, " "))
+	}
+	fmt.Fprintf(c.stdout, "%d functions\n\n", n)
+	if c.modelDir != "" {
+		n = 0
+		fmt.Fprintf(c.stdout, "Yours: these functions are analysed from a model in %s, which a verdict trusts.\n", c.userDir())
+		for _, m := range user {
 			n += len(m.funcs)
 			fmt.Fprintf(c.stdout, "%s: %s\n", m.path, strings.Join(m.funcs, " "))
+			if len(m.replaces) > 0 {
+				fmt.Fprintf(c.stdout, "%s: in place of a model that is built in: %s\n", m.path, strings.Join(m.replaces, " "))
+			}
 		}
+		fmt.Fprintf(c.stdout, "%d functions\n\n", n)
 	}
-	fmt.Fprintf(c.stdout, "%d functions\n\nInert: functions of these packages that are not modelled do nothing with what they are handed.\n", n)
+	fmt.Fprintln(c.stdout, "Inert: functions of these packages that are not modelled do nothing with what they are handed.")
 	for _, m := range all {
 		if keep(m.path) && m.inert != "" {
-			fmt.Fprintf(c.stdout, "%s: %s\n", m.path, m.inert)
+			mine := ""
+			if m.user {
+				mine = "your model says: "
+			}
+			fmt.Fprintf(c.stdout, "%s: %s%s\n", m.path, mine, m.inert)
 		}
 	}
 }
 
-// printUnknown lists the functions without body and model, and counts the rest.
+// mentioned returns the functions that are called, taken as values or in a table
+// of methods anywhere.
+func mentioned(u *facts.Universe) map[facts.FuncID]bool {
+	set := map[facts.FuncID]bool{}
+	for _, f := range u.Funcs {
+		if f == nil {
+			continue
+		}
+		for _, c := range f.Calls {
+			set[c.Static] = true
+		}
+		for _, r := range f.FuncRef {
+			set[r.Fn] = true
+		}
+	}
+	for _, t := range u.Types {
+		for _, m := range t.Methods {
+			set[m.Fn] = true
+		}
+	}
+	return set
+}
+
+// printUnknown lists the functions without body and model that something refers
+// to, and counts the rest.
 func (c *command) printUnknown(u *facts.Universe, progs []*load.Program) {
 	var unknown []string
 	counts := map[string]int{}
 	rel := relFile()
+	used := mentioned(u)
 	for _, f := range u.Funcs {
 		switch {
 		case f == nil || f.Is(facts.FnWrapper):
+		case f.Is(facts.FnUnknown) && (f.Is(facts.FnModel) || !used[f.ID]):
+			// a marker, or what nothing calls
 		case f.Is(facts.FnUnknown):
 			line := f.Name
 			if f.Pos.Valid() && int(f.Pos.File) < len(u.Files) {
@@ -122,63 +174,43 @@ func (c *command) printUnknown(u *facts.Universe, progs []*load.Program) {
 		len(unknown), strings.Join(names, ", "), counts["analysed"], counts["modelled"], counts["inert"], len(unknown))
 }
 
-// readModels reads what the model files hold, sorted by import path.
-func readModels() ([]modelled, error) {
-	byPath := map[string]*modelled{}
-	var paths []string
-	for _, file := range models.Files() {
-		f, err := parser.ParseFile(token.NewFileSet(), file.Path+"/"+file.Name, file.Source, parser.ParseComments|parser.SkipObjectResolution)
+// readModels reads what the model files hold, sorted by import path; the user's
+// after those built in.
+func (c *command) readModels() ([]modelled, error) {
+	files, err := c.modelFiles()
+	if err != nil {
+		return nil, err
+	}
+	var all []modelled
+	builtIn := map[string]bool{} // path and function
+	for _, f := range files {
+		m, err := load.ReadModel(f)
 		if err != nil {
 			return nil, err
 		}
-		m := byPath[file.Path]
-		if m == nil {
-			m = &modelled{path: file.Path}
-			byPath[file.Path] = m
-			paths = append(paths, file.Path)
+		n := len(all) - 1
+		if n < 0 || all[n].path != f.Path || all[n].user != f.User() {
+			all = append(all, modelled{path: f.Path, user: f.User()})
+			n++
 		}
-		for _, g := range f.Comments {
-			for _, line := range g.List {
-				if reason, ok := strings.CutPrefix(line.Text, "//bf:default inert "); ok && g.End() < f.Package {
-					m.inert = reason
-				}
-			}
+		if m.Inert != "" {
+			all[n].inert = m.Inert
 		}
-		for _, d := range f.Decls {
-			if fd, ok := d.(*ast.FuncDecl); ok {
-				if name, ok := strings.CutPrefix(fd.Name.Name, load.ModelPrefix); ok {
-					m.funcs = append(m.funcs, receiver(fd)+name)
-				}
+		all[n].funcs = append(all[n].funcs, m.StandIns...)
+		for _, name := range m.StandIns {
+			key := f.Path + " " + name
+			if !f.User() {
+				builtIn[key] = true
+			} else if builtIn[key] {
+				all[n].replaces = append(all[n].replaces, name)
 			}
 		}
 	}
-	sort.Strings(paths)
-	var all []modelled
-	for _, path := range paths {
-		m := byPath[path]
-		sort.Strings(m.funcs)
-		all = append(all, *m)
+	for i := range all {
+		sort.Strings(all[i].funcs)
+		all[i].funcs = slices.Compact(all[i].funcs)
+		sort.Strings(all[i].replaces)
 	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].path < all[j].path })
 	return all, nil
-}
-
-// receiver returns "T." for a method of T or *T, and "" for a function.
-func receiver(fd *ast.FuncDecl) string {
-	if fd.Recv == nil || len(fd.Recv.List) == 0 {
-		return ""
-	}
-	for t := fd.Recv.List[0].Type; ; {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name + "."
-		default:
-			return ""
-		}
-	}
 }

@@ -131,6 +131,13 @@ func (s *session) load(patterns []string) (res *load.Result, err error) {
 	if err != nil {
 		return nil, err
 	}
+	warnings := s.c.modelWarnings(s.ctx, res)
+	s.mu.Lock()
+	s.bar.clear()
+	for _, w := range warnings {
+		fmt.Fprintf(s.c.stderr, "bfverify: %s\n", w)
+	}
+	s.mu.Unlock()
 	return res, scope.Apply(res)
 }
 

@@ -2,19 +2,15 @@ package extract
 
 import (
 	"fmt"
-	"go/ast"
 	"go/types"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 
-	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
 
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
-	"github.com/bfverify/bfverify/models"
 )
 
 // Universe builds SSA for all packages of res and extracts their facts.
@@ -30,7 +26,6 @@ func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map
 	}()
 	prog, _ := ssautil.AllPackages(res.Packages, ssa.InstantiateGenerics)
 	prog.Build()
-	ds := &directives{inert: map[string]bool{}, files: map[string][]string{}}
 	var pkgs []Package
 	seen := map[string]bool{}
 	for _, p := range res.Programs {
@@ -39,12 +34,11 @@ func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map
 				continue
 			}
 			seen[q.ID] = true
-			ds.scan(q)
 			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types})
 		}
 	}
 	sizes := types.SizesFor("gc", res.Build.GOARCH)
-	recs, err := Records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: ds, Lowered: lowered})
+	recs, err := Records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: newDirectives(res.Models), Lowered: lowered})
 	if err != nil {
 		return nil, err
 	}
@@ -79,54 +73,26 @@ func Link(u *facts.Universe, p *load.Program) (*facts.Program, error) {
 	return facts.Link(u, p.Path, p.Root.ID, ids, p.Kind == load.Test, entries)
 }
 
-// directives reads what model files say of themselves above their package
+// directives are what the models of a load say of themselves above their package
 // clause.
 type directives struct {
-	inert map[string]bool
-	files map[string][]string
+	inert map[string]*load.Model
+	files map[string]*load.Model
 }
 
-func (d *directives) scan(p *packages.Package) {
-	if !models.Has(p.PkgPath) {
-		return
-	}
-	for i, f := range p.Syntax {
-		if i >= len(p.CompiledGoFiles) {
-			break
-		}
-		name := p.CompiledGoFiles[i]
-		if !strings.HasPrefix(filepath.Base(name), load.ModelPrefix) {
-			continue
-		}
-		words := []string{}
-		for _, c := range docLines(f) {
-			if rest, ok := strings.CutPrefix(c, "//bf:"); ok {
-				if strings.HasPrefix(rest, "default inert") {
-					d.inert[p.PkgPath] = true
-				} else {
-					words = append(words, strings.Fields(rest)...)
-				}
-			}
-		}
-		d.files[name] = words
-	}
-}
-
-func docLines(f *ast.File) []string {
-	var lines []string
-	for _, g := range f.Comments {
-		if g.End() < f.Package {
-			for _, c := range g.List {
-				lines = append(lines, c.Text)
-			}
+func newDirectives(list []*load.Model) *directives {
+	d := &directives{inert: map[string]*load.Model{}, files: map[string]*load.Model{}}
+	for _, m := range list {
+		d.files[m.At] = m
+		if m.Inert != "" && (d.inert[m.Path] == nil || m.User()) {
+			d.inert[m.Path] = m
 		}
 	}
-	return lines
+	return d
 }
 
-func (d *directives) Directives(file string) ([]string, bool) {
-	w, ok := d.files[file]
-	return w, ok
-}
+func (d *directives) File(name string) *load.Model { return d.files[name] }
 
-func (d *directives) Inert(path string) bool { return d.inert[path] }
+func (d *directives) Inert(path string) *load.Model {
+	return d.inert[strings.TrimPrefix(path, "vendor/")]
+}

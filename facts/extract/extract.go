@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"path/filepath"
 	"runtime"
 	"sort"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/load"
 )
 
 // Package is one package to extract.
@@ -36,12 +36,11 @@ type Package struct {
 
 // Models answers which functions come from models.
 type Models interface {
-	// Directives returns the directives ("inline", "atomic", "silent") that
-	// hold for a model file as a whole, and whether the file is a model's.
-	Directives(file string) (fileWide []string, ok bool)
-	// Inert reports whether functions of a package without stand-in do nothing
-	// with what they are handed.
-	Inert(path string) bool
+	// File returns the model with the file name, or nil.
+	File(name string) *load.Model
+	// Inert returns the model that says that functions of a package without
+	// stand-in do nothing with what they are handed, or nil.
+	Inert(path string) *load.Model
 }
 
 // Config is what extraction needs besides the packages.
@@ -347,14 +346,10 @@ func (b *builder) pos(p token.Pos) facts.Pos {
 	return facts.Pos{File: id, Line: uint32(q.Line), Col: uint32(q.Column)}
 }
 
-// modelFile reports whether pos lies in a model, with the file's directives.
-func (x *extractor) modelFile(pos token.Pos) ([]string, bool) {
+// modelAt returns the model that pos lies in, or nil.
+func (x *extractor) modelAt(pos token.Pos) *load.Model {
 	if !pos.IsValid() || x.cfg.Models == nil {
-		return nil, false
+		return nil
 	}
-	file := x.cfg.Fset.Position(pos).Filename
-	if !strings.HasPrefix(filepath.Base(file), "bf_") {
-		return nil, false
-	}
-	return x.cfg.Models.Directives(file)
+	return x.cfg.Models.File(x.cfg.Fset.Position(pos).Filename)
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/load"
 )
 
 // instr lowers one instruction.
@@ -412,42 +413,6 @@ func (l *lowering) convert(v ssa.Value, x ssa.Value) {
 	}
 }
 
-// fromUintptr lowers unsafe.Pointer(u): whatever pointers u was computed from
-// in this function, at any offset; anything else is an assumption.
-func (l *lowering) fromUintptr(r facts.Reg, u ssa.Value) {
-	found := false
-	seen := map[ssa.Value]bool{}
-	todo := []ssa.Value{u}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		switch v := v.(type) {
-		case *ssa.BinOp:
-			todo = append(todo, v.X, v.Y)
-		case *ssa.Phi:
-			todo = append(todo, v.Edges...)
-		case *ssa.ChangeType:
-			todo = append(todo, v.X)
-		case *ssa.Convert:
-			if l.leaves(v.X.Type()) == 1 {
-				if s := l.reg(v.X); s != facts.NoReg {
-					found = true
-					l.copyLeaves(r, 0, s, 0, 1, -1, true)
-				}
-			} else {
-				todo = append(todo, v.X)
-			}
-		}
-	}
-	if _, isConst := u.(*ssa.Const); !found && !isConst && !strings.HasPrefix(l.f.Pkg, "runtime") {
-		l.assume("unsafe", "a uintptr from elsewhere becomes a pointer: it is assumed to point to nothing that the program shares")
-	}
-}
-
 func (l *lowering) lookup(in *ssa.Lookup) {
 	m, ok := in.X.Type().Underlying().(*types.Map)
 	r := l.reg(in)
@@ -533,8 +498,8 @@ func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 		row.Method, row.Recv = l.method(c.Method), l.reg(c.Value)
 	case fn != nil && fn.Synthetic == "package initializer":
 		return // the linker orders initialisers
-	case fn != nil && marker(fn) != "":
-		l.marker(marker(fn), c, dst)
+	case fn != nil && l.markerName(fn) != "":
+		l.marker(l.markerName(fn), c, dst)
 		return
 	case fn != nil && len(fn.FreeVars) == 0:
 		row.Static = l.builder.fn(fn)
@@ -545,6 +510,7 @@ func (l *lowering) call(c *ssa.CallCommon, mode facts.CallMode, dst ssa.Value) {
 		row.Args = append(row.Args, l.reg(a))
 	}
 	row.Name = methodName(c)
+	l.kernel(fn, c)
 	l.f.Calls = append(l.f.Calls, row)
 	l.point(facts.OpCall, len(l.f.Calls)-1, facts.MayPanic)
 }
@@ -565,16 +531,16 @@ func methodName(c *ssa.CallCommon) string {
 	return ""
 }
 
-// marker returns the name of the model marker that fn is, or "".
-func marker(fn *ssa.Function) string {
+// markerName returns the name of the model marker that fn is, or "".
+func (l *lowering) markerName(fn *ssa.Function) string {
 	if fn.Blocks != nil || fn.Parent() != nil {
 		return ""
 	}
-	name := fn.Name()
 	if o := fn.Origin(); o != nil {
-		name = o.Name()
+		fn = o
 	}
-	if len(name) > 2 && strings.HasPrefix(name, "bf") && name[2] >= 'A' && name[2] <= 'Z' && name != "bfTests" {
+	name := strings.TrimSuffix(fn.Name(), load.ModelSuffix)
+	if len(name) > 2 && strings.HasPrefix(name, "bf") && name[2] >= 'A' && name[2] <= 'Z' && name != "bfTests" && l.modelAt(fn.Pos()) != nil {
 		return name
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/load"
 )
 
 // lowering turns one SSA function into its facts.
@@ -115,9 +116,10 @@ func (l *lowering) flags() {
 	case fn.Synthetic != "" && fn.Origin() == nil && fn.Parent() == nil:
 		f.Flags |= facts.FnWrapper
 	}
-	if dirs, ok := l.modelFile(originPos(fn)); ok {
+	if m := l.modelAt(originPos(fn)); m != nil {
 		f.Flags |= facts.FnModel
-		l.directives(dirs)
+		l.trust(m)
+		l.directives(m.Words)
 		if d, ok := origin(fn).Syntax().(*ast.FuncDecl); ok && d.Doc != nil {
 			for _, c := range d.Doc.List {
 				if rest, ok := strings.CutPrefix(c.Text, "//bf:"); ok {
@@ -128,11 +130,15 @@ func (l *lowering) flags() {
 		if fn.Parent() != nil {
 			f.Flags &^= facts.FnInline // a literal's context is its closure
 		}
-	} else if l.cfg.Models != nil && l.cfg.Models.Inert(f.Pkg) && (fn.Synthetic == "" || fn.Origin() != nil) {
+	} else if l.cfg.Models != nil && l.cfg.Models.Inert(f.Pkg) != nil && (fn.Synthetic == "" || fn.Origin() != nil) {
 		f.Flags |= facts.FnInert
+		if m := l.cfg.Models.Inert(f.Pkg); m.User() {
+			l.at = f.Pos
+			l.assume("model", "function "+f.Name+" is assumed to do nothing with what it is handed, as a model of its package says: "+m.Inert)
+		}
 		return
 	}
-	if fn.Blocks == nil && fn.Name() == "bfTests" {
+	if fn.Blocks == nil && strings.TrimSuffix(fn.Name(), load.ModelSuffix) == "bfTests" {
 		f.Flags |= facts.FnTests
 		return
 	}
@@ -141,6 +147,22 @@ func (l *lowering) flags() {
 			f.Flags |= facts.FnUnknown
 		} else {
 			f.Flags |= facts.FnInert
+		}
+	}
+}
+
+// trust records that the verdict rests on a user's model of the function.
+// Helpers of the model and function literals in it go with what stands in.
+func (l *lowering) trust(m *load.Model) {
+	d, ok := origin(l.fn).Syntax().(*ast.FuncDecl)
+	if !ok || !m.User() || l.fn.Parent() != nil || d.Body == nil {
+		return
+	}
+	for _, s := range m.StandIns {
+		if s == load.DeclName(d) {
+			l.at = l.f.Pos
+			l.assume("model", "function "+l.f.Name+" is assumed to do no more than your model of it says")
+			return
 		}
 	}
 }

@@ -133,7 +133,7 @@ func goEnv(ctx context.Context, dir string, env []string, tags string) (*Build, 
 
 // buildTags returns the tags in force, sorted: those of -tags, or else of
 // GOFLAGS, and those that flags in GOFLAGS imply. An -overlay in GOFLAGS is an
-// error, because the models' overlay would silently take its place.
+// error, because the files that it puts in place of others are not read here.
 func buildTags(tags, goflags string) ([]string, error) {
 	set := make(map[string]bool)
 	for _, flag := range fields(goflags) {
@@ -148,7 +148,7 @@ func buildTags(tags, goflags string) ([]string, error) {
 				set[name] = true
 			}
 		case "overlay":
-			return nil, &ListError{Text: "GOFLAGS holds " + flag + ", and models need the overlay: put the files in place, then go env -u GOFLAGS"}
+			return nil, &ListError{Text: "GOFLAGS holds " + flag + ", but the files of an overlay are not read: put them in place, then go env -u GOFLAGS"}
 		}
 	}
 	for _, tag := range strings.FieldsFunc(tags, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {

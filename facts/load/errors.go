@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"go/scanner"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -110,16 +111,39 @@ func (e *CodeError) Error() string {
 	return s + "only code that compiles can be verified (" + e.Next + ")"
 }
 
-// A ModelError reports a model that does not fit the std it is added to.
+// A ModelError reports a model that is no Go, or that does not fit the package
+// that it is added to.
 type ModelError struct {
-	Files     []string // files of the overlay, as shown
+	Files     []string // the models, as shown
+	Packages  []string // import paths of what they are models of
 	Diags     []Diag
-	GoVersion string // of that std
+	User      bool   // one of them is the user's
+	GoVersion string // of the go command
 }
 
 func (e *ModelError) Error() string {
+	files := strings.Join(e.Files, ", ")
+	if e.User {
+		return fmt.Sprintf("%s: this model does not fit %s:\n%s(correct it as docs/models.md says, or take it out of the directory that -models names; what there is to model: go doc -u %s)",
+			files, strings.Join(e.Packages, ", "), list(e.Diags), e.Packages[0])
+	}
 	return fmt.Sprintf("%s: this model does not fit the std of %s:\n%s(use the Go version that bfverify was built for, see bfverify version; or correct the model and look again: bfverify models)",
-		strings.Join(e.Files, ", "), e.GoVersion, list(e.Diags))
+		files, e.GoVersion, list(e.Diags))
+}
+
+// parseDiags converts what the parser says of one file.
+func parseDiags(file string, err error) []Diag {
+	errs, ok := err.(scanner.ErrorList)
+	if !ok {
+		return []Diag{{Pos: token.Position{Filename: shown(file)}, Msg: err.Error()}}
+	}
+	var diags []Diag
+	for _, e := range errs {
+		pos := e.Pos
+		pos.Filename = shown(pos.Filename)
+		diags = append(diags, Diag{Pos: pos, Msg: e.Msg})
+	}
+	return diags
 }
 
 // A CgoError reports a package that needs cgo where cgo or a C compiler is

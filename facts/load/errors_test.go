@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -12,18 +13,16 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/bfverify/bfverify/models"
 )
 
 // TestErrors holds every error to its type and to what its message must say:
 // where, what and the next command.
 func TestErrors(t *testing.T) {
 	const mod = "-- go.mod --\nmodule example.com/m\ngo 1.26\n"
-	goroot := runtime.GOROOT()
-	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
-		goroot = strings.TrimSpace(string(out))
-	}
-	model := func(name, src string) map[string][]byte {
-		return map[string][]byte{filepath.Join(goroot, "src", filepath.FromSlash(name)): []byte(src)}
+	model := func(name, src string) []models.File {
+		return []models.File{{Path: path.Dir(name), Name: path.Base(name), Source: []byte("//go:build bfmodel\n" + src)}}
 	}
 	tests := []struct {
 		name    string
@@ -260,42 +259,42 @@ func TestErrors(t *testing.T) {
 		{
 			name:    "model with a type error",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() {}\n",
-			cfg:     Config{Overlay: model("sync/atomic/bf_x.go", "package atomic\nfunc bf_F() int { return noSuchThing }\n")},
+			cfg:     Config{Models: model("sync/atomic/x.go", "package atomic\nfunc bf_F() int { return noSuchThing }\n")},
 			want:    &ModelError{},
-			says:    []string{"src/sync/atomic/bf_x.go: this model does not fit the std of go1.", "bf_x.go:2:26: undefined: noSuchThing", "bfverify models"},
+			says:    []string{"src/sync/atomic/bf_x.go: this model does not fit the std of go1.", "bf_x.go:3:26: undefined: noSuchThing", "bfverify models"},
 		},
 		{
 			name:    "model that redeclares",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() {}\n",
-			cfg:     Config{Overlay: model("sync/atomic/aa.go", "package atomic\ntype Int32 struct{}\n")},
+			cfg:     Config{Models: model("sync/atomic/aa.go", "package atomic\ntype Int32 struct{}\n")},
 			want:    &ModelError{},
-			says:    []string{"src/sync/atomic/aa.go: this model does not fit", "Int32 redeclared"},
+			says:    []string{"src/sync/atomic/bf_aa.go: this model does not fit", "Int32 redeclared"},
 		},
 		{
 			name:    "model that makes a cycle",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() {}\n",
-			cfg:     Config{Overlay: model("sync/atomic/bf_x.go", "package atomic\nimport _ \"sync\"\n")},
+			cfg:     Config{Models: model("sync/atomic/x.go", "package atomic\nimport _ \"sync\"\n")},
 			want:    &ModelError{},
 			says:    []string{"src/sync/atomic/bf_x.go: this model does not fit", "import cycle"},
 		},
 		{
 			name:    "model that does not parse",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() {}\n",
-			cfg:     Config{Overlay: model("sync/atomic/bf_x.go", "package atomic\nfunc {\n")},
+			cfg:     Config{Models: model("sync/atomic/x.go", "package atomic\nfunc {\n")},
 			want:    &ModelError{},
-			says:    []string{"src/sync/atomic/bf_x.go: this model does not fit", "bf_x.go:2:6"},
+			says:    []string{"sync/atomic/bf_x.go: this model does not fit the std of go1.", "bf_x.go:3:6"},
 		},
 		{
 			name:    "model that imports nothing there is",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() {}\n",
-			cfg:     Config{Overlay: model("sync/atomic/bf_x.go", "package atomic\nimport _ \"nosuch\"\n")},
+			cfg:     Config{Models: model("sync/atomic/x.go", "package atomic\nimport _ \"nosuch\"\n")},
 			want:    &ModelError{},
 			says:    []string{"src/sync/atomic/bf_x.go: this model does not fit", "nosuch"},
 		},
 		{
 			name:    "error beside a sound model",
 			archive: mod + "-- main.go --\npackage main\nimport _ \"sync/atomic\"\nfunc main() { x }\n",
-			cfg:     Config{Overlay: model("sync/atomic/bf_x.go", "package atomic\nfunc bf_F()\n")},
+			cfg:     Config{Models: model("sync/atomic/x.go", "package atomic\nfunc bf_F()\n")},
 			want:    &CodeError{},
 			says:    []string{"main.go:3:15: undefined: x"},
 		},

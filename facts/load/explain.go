@@ -35,7 +35,7 @@ type explainer struct {
 	env      []string
 	patterns []string
 	tags     string
-	overlay  map[string][]byte
+	models   map[string]*Model // by file name
 	build    *Build
 }
 
@@ -180,7 +180,7 @@ func (x *explainer) explain(roots []*packages.Package, all []finding) error {
 	}
 	if goMinor(x.build.GoVersion) > goMinor(runtime.Version()) { // (R1)
 		for _, f := range all {
-			if _, model := x.overlay[f.file]; !model && f.kind != packages.ListError && under(f.file, filepath.Join(x.build.GOROOT, "src")) {
+			if x.models[f.file] == nil && f.kind != packages.ListError && under(f.file, filepath.Join(x.build.GOROOT, "src")) {
 				return x.tooOld(x.where(f), x.build.GoVersion)
 			}
 		}
@@ -370,58 +370,48 @@ func goMinor(v string) int {
 }
 
 // model returns the error for findings that models brought about, or nil: a
-// finding in a file of the overlay, or in a package of std that has one. std
-// alone type-checks and has no cycles.
+// finding in a model, or in a package of std that has one. std alone
+// type-checks.
 func (x *explainer) model(all []finding) error {
-	if len(x.overlay) == 0 {
-		return nil
-	}
-	byDir := make(map[string][]string) // directories with a file of the overlay
-	for file := range x.overlay {
-		dir := filepath.Dir(file)
-		byDir[dir] = append(byDir[dir], file)
-	}
 	src := filepath.Join(x.build.GOROOT, "src")
 	blamed := make(map[string]bool)
-	var diags []Diag
+	pkgs := make(map[string]bool)
+	e := &ModelError{GoVersion: x.build.GoVersion}
 	for _, f := range all {
-		if strings.HasPrefix(f.Msg, "could not import ") {
+		if f.kind == packages.ListError || strings.HasPrefix(f.Msg, "could not import ") {
 			continue
 		}
-		var files []string
-		if _, ok := x.overlay[f.file]; ok {
-			files = []string{f.file}
-		} else if stack := cycleStack(f.Msg); stack != nil {
-			std := true
-			for _, path := range stack {
-				dir := filepath.Join(src, filepath.FromSlash(path))
-				if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-					std = false
-				}
-				files = append(files, byDir[dir]...)
-			}
-			if !std {
-				files = nil
-			}
+		var list []*Model
+		if m := x.models[f.file]; m != nil {
+			list = []*Model{m}
 		} else if f.pkg != nil && under(f.pkg.Dir, src) {
-			files = byDir[f.pkg.Dir]
+			for _, m := range x.models {
+				if m.Path == strings.TrimPrefix(f.pkg.PkgPath, "vendor/") {
+					list = append(list, m)
+				}
+			}
 		}
-		if len(files) == 0 {
+		if len(list) == 0 {
 			continue
 		}
-		for _, file := range files {
-			blamed[shown(file)] = true
+		for _, m := range list {
+			blamed[shown(m.At)] = true
+			pkgs[m.Path] = true
+			e.User = e.User || m.User()
 		}
-		diags = append(diags, f.Diag)
+		e.Diags = append(e.Diags, f.Diag)
 	}
-	if len(diags) == 0 {
+	if len(e.Diags) == 0 {
 		return nil
 	}
-	e := &ModelError{Diags: diags, GoVersion: x.build.GoVersion}
 	for file := range blamed {
 		e.Files = append(e.Files, file)
 	}
 	sort.Strings(e.Files)
+	for path := range pkgs {
+		e.Packages = append(e.Packages, path)
+	}
+	sort.Strings(e.Packages)
 	return e
 }
 

@@ -24,15 +24,14 @@
 // which a call of C is a call of a function without body. Positions are those
 // of the file that the author wrote.
 //
-// Models arrive as an overlay: files added to packages of GOROOT. The go command
-// and the type checker see them as if they were there.
+// Models are files added to packages after the go command listed them (model.go,
+// check.go). The type checker sees them as if they were there.
 package load
 
 import (
 	"context"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -43,35 +42,42 @@ import (
 	"time"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/bfverify/bfverify/models"
 )
 
-// mode asks for everything, for every package: the whole program from source.
+// mode asks for all that the go command knows of every package. Source is read
+// by a checker.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
-	packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax |
-	packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule | packages.NeedForTest
+	packages.NeedImports | packages.NeedDeps | packages.NeedTypesSizes | packages.NeedModule |
+	packages.NeedForTest
 
 // A Config says what to load. The zero value loads the package in the current
 // directory without its tests.
 type Config struct {
-	Dir      string            // where the go command runs, as -C; "" is the current directory
-	Patterns []string          // as `go build` reads them; none is "."
-	Tags     string            // as `go build -tags`; "" leaves those of GOFLAGS
-	Tests    bool              // make a program of every test binary too
-	Overlay  map[string][]byte // files added by models: absolute path to content
-	Env      []string          // environment of the go command; nil is that of the process
-	Progress func(string)      // told what is going on, never by two goroutines at once; may be nil
+	Dir      string        // where the go command runs, as -C; "" is the current directory
+	Patterns []string      // as `go build` reads them; none is "."
+	Tags     string        // as `go build -tags`; "" leaves those of GOFLAGS
+	Tests    bool          // make a program of every test binary too
+	Models   []models.File // files added to packages; users' take the place of built-in ones
+	Env      []string      // environment of the go command; nil is that of the process
+	Progress func(string)  // told what is going on, never by two goroutines at once; may be nil
 }
 
 // A Result is what the patterns named, ready for extraction. All packages in it
 // share one type universe and Fset.
 type Result struct {
 	Programs  []*Program          // sorted by path, then kind
-	Packages  []*packages.Package // the roots as go/packages gave them
+	Packages  []*packages.Package // the roots in the order of go/packages, with syntax and types
 	Build     Build               // what selects the verdict
 	Fset      *token.FileSet      // of every file
 	Libraries []string            // paths of matched packages with neither main nor a test binary, sorted
 	Uncovered []string            // those of Libraries that are part of no program, sorted
 	Named     map[string]bool     // package paths that the patterns named, external test packages included
+	Models    []*Model            // those of the packages, by file name
+	LeftOut   []LeftOut           // packages whose models do not fit, by path
+	Idle      []string            // built-in stand-ins for what the packages do not have, as "path F"
+	Unused    []string            // import paths of users' models that no package has, sorted
 
 	dir string // Config.Dir, absolute
 }
@@ -166,41 +172,29 @@ func Load(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &explainer{ctx: ctx, dir: dir, env: env, patterns: patterns, tags: cfg.Tags, overlay: cfg.Overlay, build: build}
-
-	var parsed int
-	var parsedMu sync.Mutex
-	models := findStandIns(cfg.Overlay)
-	pcfg := &packages.Config{
-		Mode:    mode,
-		Context: ctx,
-		Dir:     dir,
-		Env:     env,
-		Fset:    token.NewFileSet(),
-		Tests:   cfg.Tests,
-		Overlay: cfg.Overlay,
-		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
-			// Parsing most files of the program comes before checking most
-			// of it, so this is where a cancelled run stops.
-			if err := ctx.Err(); err != nil {
-				return nil, &os.PathError{Op: "parse", Path: name, Err: err}
-			}
-			parsedMu.Lock()
-			parsed++
-			progress(fmt.Sprintf("parsed %d files", parsed), false)
-			parsedMu.Unlock()
-			f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.AllErrors|parser.SkipObjectResolution)
-			if f != nil {
-				models.apply(name, f)
-			}
-			return f, err
-		},
+	x := &explainer{ctx: ctx, dir: dir, env: env, patterns: patterns, tags: cfg.Tags, build: build}
+	set, err := newModelSet(cfg.Models, build)
+	if err != nil {
+		return nil, err
 	}
+	pcfg := &packages.Config{Mode: mode, Context: ctx, Dir: dir, Env: env, Tests: cfg.Tests}
 	if cfg.Tags != "" {
 		pcfg.BuildFlags = []string{"-tags=" + cfg.Tags}
 	}
 	progress("loading "+strings.Join(patterns, " "), true)
 
+	var parsed int
+	var parsedMu sync.Mutex
+	c := &checker{
+		ctx: ctx, fset: token.NewFileSet(), goroot: build.GOROOT, models: set,
+		files: map[fileKey]*fileValue{}, used: map[string]*Model{},
+		parsed: func() {
+			parsedMu.Lock()
+			defer parsedMu.Unlock()
+			parsed++
+			progress(fmt.Sprintf("parsed %d files", parsed), false)
+		},
+	}
 	type outcome struct {
 		roots []*packages.Package
 		err   error
@@ -208,6 +202,18 @@ func Load(ctx context.Context, cfg Config) (*Result, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		roots, err := packages.Load(pcfg, queries(patterns)...)
+		if err == nil {
+			g := newGraph(roots)
+			if missing := set.missing(g, build.GOROOT); len(missing) > 0 && ctx.Err() == nil {
+				more := *pcfg
+				more.Tests = false
+				if found, err := packages.Load(&more, missing...); err == nil {
+					g.add(found)
+				}
+			}
+			set.join(g, build.GOROOT)
+			c.check(roots)
+		}
 		done <- outcome{roots, err}
 	}()
 	var roots []*packages.Package
@@ -223,11 +229,13 @@ func Load(ctx context.Context, cfg Config) (*Result, error) {
 		}
 		roots = o.roots
 	}
+	x.models = c.used
 	if err := x.check(roots); err != nil {
 		return nil, err
 	}
-	r := &Result{Packages: roots, Build: *build, Fset: pcfg.Fset, dir: dir}
+	r := &Result{Packages: roots, Build: *build, Fset: c.fset, dir: dir}
 	r.Build.Lang = language(roots)
+	c.tell(r)
 	if err := r.findPrograms(); err != nil {
 		return nil, err
 	}

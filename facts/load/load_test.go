@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/txtar"
+
+	"github.com/bfverify/bfverify/models"
 )
 
 // write makes a directory from a txtar archive and returns its path.
@@ -273,15 +275,16 @@ func TestWithoutTests(t *testing.T) {
 	equal(t, "libraries", r.Libraries, []string{"example.com/svc/lib", "example.com/svc/only", "example.com/svc/p", "example.com/svc/q"})
 }
 
-// TestStd names packages of std, with the overlay that models use.
+// TestStd names packages of std, with a model.
 func TestStd(t *testing.T) {
 	goroot := mustLoad(t, Config{Dir: write(t, "-- go.mod --\nmodule m\n-- m.go --\npackage main\nfunc main() {}\n")}).Build.GOROOT
-	model := filepath.Join(goroot, "src", "sync", "bfmodel_mutex.go")
+	model := filepath.Join(goroot, "src", "sync", "bf_mutex.go")
+	src := "//go:build bfmodel\npackage sync\nfunc (m *Mutex) bf_Lock() { bfAcquire(m, true) }\nfunc bfAcquire(m any, write bool)\n"
 	r := mustLoad(t, Config{
 		Dir:      t.TempDir(), // no go.mod needed
 		Patterns: []string{"sort", "sync"},
 		Tests:    true,
-		Overlay:  map[string][]byte{model: []byte("package sync\nfunc (m *Mutex) bf_Lock() { bfAcquire(m, true) }\nfunc bfAcquire(m any, write bool)\n")},
+		Models:   []models.File{{Path: "sync", Name: "mutex.go", Source: []byte(src)}},
 	})
 	equal(t, "programs", names(r), []string{"test sort", "test sync"})
 	prog := r.Programs[0]
@@ -291,12 +294,83 @@ func TestStd(t *testing.T) {
 	for _, prog := range r.Programs {
 		for _, p := range prog.Packages() {
 			if p.PkgPath == "sync" {
-				obj, _, _ := types.LookupFieldOrMethod(p.Types.Scope().Lookup("Mutex").Type(), true, p.Types, "bf_Lock")
+				obj, _, _ := types.LookupFieldOrMethod(p.Types.Scope().Lookup("Mutex").Type(), true, p.Types, "Lock")
 				if obj == nil || r.Fset.Position(obj.Pos()).Filename != model {
-					t.Errorf("%s: bf_Lock is %v", p.ID, obj)
+					t.Errorf("%s: Lock is %v", p.ID, obj)
 				}
 			}
 		}
+	}
+}
+
+// TestLeftOut gives a module built-in models of which some do not fit its version.
+func TestLeftOut(t *testing.T) {
+	dir := write(t, "-- go.mod --\nmodule example.com/m\ngo 1.26\n-- main.go --\npackage main\nfunc main() { f(); g(1) }\nfunc f()\nfunc g(x int)\n")
+	file := func(name, src string) models.File {
+		return models.File{Path: "example.com/m", Name: name, Source: []byte("//go:build bfmodel\npackage main\n" + src)}
+	}
+	good, idle := file("f.go", "func bf_f() {}\n"), file("h.go", "func bf_h() {}\n")
+	bad, needs := file("g.go", "func bf_g(x any) {}\nfunc bfx_help() {}\n"), file("f.go", "func bf_f() { bfx_help() }\n")
+	for _, c := range []struct {
+		name  string
+		files []models.File
+		used  []string
+		why   string
+	}{
+		{"all", []models.File{good, idle}, []string{"f.go", "h.go"}, ""},
+		{"one", []models.File{good, bad}, []string{"f.go"}, "bf_g.go:3:6: this stands for func g, which is func(x int), but is func(x any)"},
+		{"with what needs it", []models.File{needs, bad}, nil, "bf_g.go:3:6: this stands for func g"},
+	} {
+		r := mustLoad(t, Config{Dir: dir, Models: c.files})
+		var used []string
+		for _, m := range r.Models {
+			used = append(used, m.Name)
+		}
+		equal(t, c.name+": models", used, c.used)
+		if (c.why == "") != (len(r.LeftOut) == 0) || c.why != "" && !strings.Contains(r.LeftOut[0].Why, c.why) {
+			t.Errorf("%s: left out %v, want %q", c.name, r.LeftOut, c.why)
+		}
+		scope := r.Programs[0].Root.Types.Scope()
+		for _, name := range []string{"f", "g"} {
+			at := filepath.Base(r.Fset.Position(scope.Lookup(name).Pos()).Filename)
+			want := "main.go"
+			if slices.Contains(c.used, name+".go") {
+				want = "bf_" + name + ".go"
+			}
+			equal(t, c.name+": "+name, at, want)
+		}
+	}
+	r := mustLoad(t, Config{Dir: dir, Models: []models.File{good, idle}})
+	equal(t, "idle", r.Idle, []string{"example.com/m h"})
+}
+
+// TestVariants: a model joins each package of its path, also those that test
+// binaries compile anew, and what it imports joins the program.
+func TestVariants(t *testing.T) {
+	dir := write(t, service)
+	user := []models.File{{Path: "example.com/svc/p", Name: "p.go", File: filepath.Join(dir, "models", "p.go"),
+		Source: []byte("//go:build bfmodel\npackage p\nimport \"container/ring\"\nfunc bf_F() *T { return &T{N: ring.New(1).Len()} }\n")}}
+	r := mustLoad(t, Config{Dir: dir, Patterns: []string{"./..."}, Tests: true, Models: user})
+	n := 0
+	for _, prog := range r.Programs {
+		uses, ring := false, false
+		for _, p := range prog.Packages() {
+			ring = ring || p.PkgPath == "container/ring" && p.Types.Complete()
+			if p.PkgPath != "example.com/svc/p" {
+				continue
+			}
+			uses = true
+			n++
+			if at := r.Fset.Position(p.Types.Scope().Lookup("F").Pos()).Filename; at != user[0].File {
+				t.Errorf("%s: F is at %s", p.ID, at)
+			}
+		}
+		if uses != ring {
+			t.Errorf("%s: has the package: %v; has what its model imports: %v", prog, uses, ring)
+		}
+	}
+	if n < 3 {
+		t.Errorf("the package is in %d programs", n)
 	}
 }
 

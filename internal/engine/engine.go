@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/facts/extract"
@@ -13,7 +12,7 @@ import (
 	"github.com/bfverify/bfverify/stages"
 )
 
-// Config says what to load and how to verify. Load.Overlay is filled in here.
+// Config says what to load and how to verify. Load.Models is filled in here.
 // Verify.Scope, if nil, is each program's own: the packages named.
 type Config struct {
 	Load   load.Config
@@ -22,11 +21,7 @@ type Config struct {
 
 // Run calls each with the results of every program, in the loader's order.
 func Run(ctx context.Context, cfg Config, each func(p *load.Program, rs []export.Result) error) (*load.Result, error) {
-	ov, err := models.Overlay(runtime.GOROOT())
-	if err != nil {
-		return nil, err
-	}
-	cfg.Load.Overlay = ov
+	cfg.Load.Models = models.Files()
 	res, err := load.Load(ctx, cfg.Load)
 	if err != nil {
 		return nil, err

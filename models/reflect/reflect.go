@@ -354,6 +354,16 @@ func (v Value) bf_Cap() int {
 	return bfx_int()
 }
 
+// CanConvert looks at the length of a slice where the type is an array's.
+func (v Value) bf_CanConvert(t Type) bool {
+	v.bfx_look()
+	return bfMaybe()
+}
+
+func (e *ValueError) bf_Error() string {
+	return "reflect: call of " + e.Method + " on " + e.Kind.String()
+}
+
 func (v Value) bf_IsNil() bool {
 	v.bfx_read()
 	return bfMaybe()

@@ -498,3 +498,13 @@ func bf_hasWaitingReaders(rw *sync.RWMutex) bool {
 func bf_cgocaller(fn unsafe.Pointer, args ...uintptr) uintptr {
 	return uintptr(bfx_int())
 }
+
+// runtimeClearenv goes through the map and takes each name out of the
+// environment of C, if there is one; the map is not changed.
+//
+//bf:inline
+func bf_runtimeClearenv(env map[string]int) {
+	for k := range env {
+		runtimeUnsetenv(k)
+	}
+}

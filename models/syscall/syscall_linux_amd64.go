@@ -63,3 +63,11 @@ func bf_utimes(path string, times *[2]Timeval) (err error) {
 	bfDeepRead(times)
 	return bfx_err()
 }
+
+// gettimeofday is assembly that writes the record that it is handed.
+//
+//bf:inline
+func bf_gettimeofday(timeval *Timeval) (err Errno) {
+	*timeval = Timeval{Sec: 1, Usec: 1}
+	return 0
+}

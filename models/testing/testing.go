@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 func bfMaybe() bool
@@ -144,6 +145,9 @@ func bf_RunExamples(matchString func(pat, str string) (bool, error), examples []
 }
 
 func bf_Main(matchString func(pat, str string) (bool, error), tests []InternalTest, benchmarks []InternalBenchmark, examples []InternalExample) {
+	for bfMaybe() {
+		matchString("", "") // for -run, -bench and -skip
+	}
 	os.Exit(MainStart(matchStringOnly(matchString), tests, benchmarks, nil, examples).Run())
 }
 
@@ -319,6 +323,53 @@ func (b *B) bf_RunParallel(body func(*PB)) {
 	wg.Wait()
 }
 
+// These set fields of the B without a lock: two goroutines that call them race.
+// When, and the memory statistics, are left out.
+
+//bf:inline
+func (b *B) bf_SetBytes(n int64) { b.bytes = n }
+
+//bf:inline
+func (b *B) bf_SetParallelism(p int) { b.parallelism = p }
+
+//bf:inline
+func (b *B) bf_ReportAllocs() { b.showAllocResult = true }
+
+//bf:inline
+func (b *B) bf_StartTimer() {
+	if !b.timerOn {
+		b.timerOn = true
+	}
+}
+
+//bf:inline
+func (b *B) bf_StopTimer() {
+	if b.timerOn {
+		b.timerOn = false
+	}
+}
+
+//bf:inline
+func (b *B) bf_ResetTimer() {
+	if b.extra == nil {
+		b.extra = make(map[string]float64, 16)
+	} else {
+		clear(b.extra)
+	}
+	b.timerOn = !b.timerOn
+}
+
+//bf:inline
+func (b *B) bf_ReportMetric(n float64, unit string) { b.extra[unit] = n }
+
+//bf:inline
+func (b *B) bf_Elapsed() time.Duration {
+	if b.timerOn {
+		return 1
+	}
+	return b.duration
+}
+
 func (pb *PB) bf_Next() bool { return bfMaybe() }
 
 func (b *B) bf_Loop() bool { return bfMaybe() }
@@ -337,6 +388,8 @@ func bf_AllocsPerRun(runs int, f func()) (avg float64) {
 	}
 	return 1
 }
+
+func (f matchStringOnly) bf_MatchString(pat, str string) (bool, error) { return f(pat, str) }
 
 // The stand-in for the tool's deps, when Main is called by hand, fails.
 func (f matchStringOnly) bf_StopTestLog() error {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -182,11 +181,7 @@ func measurePTA(ctx context.Context, config, pattern string, mem uint64) (figure
 	}
 	cfg.MemLimit, cfg.Effort = mem, pta.DefaultEffort
 	start := time.Now()
-	ov, err := models.Overlay(runtime.GOROOT())
-	if err != nil {
-		return figure{}, err
-	}
-	res, err := load.Load(ctx, load.Config{Patterns: []string{pattern}, Overlay: ov})
+	res, err := load.Load(ctx, load.Config{Patterns: []string{pattern}, Models: models.Files()})
 	if err != nil {
 		return figure{}, err
 	}

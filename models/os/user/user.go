@@ -4,9 +4,11 @@
 // records. The cache of the current user is analysed from its source.
 package user
 
-import "errors"
-
 func bfMaybe() bool
+
+type bfx_error string
+
+func (e bfx_error) Error() string { return string(e) }
 
 func bfx_err() error {
 	switch {
@@ -19,7 +21,7 @@ func bfx_err() error {
 	case bfMaybe():
 		return UnknownGroupIdError("1")
 	}
-	return errors.New("user: lookup")
+	return bfx_error("lookup")
 }
 
 func bfx_user() (*User, error) {
