@@ -1,0 +1,138 @@
+package observe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/extract"
+	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/models"
+)
+
+// A Session is a module whose programs are loaded and instrumented.
+type Session struct {
+	*Overlay
+	Programs []*load.Program
+	Dir      string // of the module
+
+	universe *facts.Universe
+	logs     string
+}
+
+// Open loads the programs that patterns name in the module in dir, as bfverify
+// does, and writes their instrumented sources into work. With tests, these are
+// the test binaries alone.
+func Open(ctx context.Context, dir, work string, patterns []string, tests bool) (*Session, error) {
+	ov, err := models.Overlay(runtime.GOROOT())
+	if err != nil {
+		return nil, err
+	}
+	res, err := load.Load(ctx, load.Config{Dir: dir, Patterns: patterns, Tests: tests, Overlay: ov})
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Dir: dir, logs: work}
+	for _, p := range res.Programs {
+		if (p.Kind == load.Test) == tests {
+			s.Programs = append(s.Programs, p)
+		}
+	}
+	if s.Overlay, err = Instrument(res, work); err != nil {
+		return nil, err
+	}
+	if s.universe, err = extract.Universe(res); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Link returns the facts of a program.
+func (s *Session) Link(p *load.Program) (*facts.Program, error) { return extract.Link(s.universe, p) }
+
+// Run builds and runs an instrumented program with args, those of go test for a
+// test binary, and reads what it logged. out gets what it prints. A program that
+// fails still has its record: what it did is to be in the result all the same.
+func (s *Session) Run(ctx context.Context, p *load.Program, out *bytes.Buffer, args ...string) (*Record, error) {
+	dir, err := os.MkdirTemp(s.logs, "log")
+	if err != nil {
+		return nil, err
+	}
+	bin := filepath.Join(dir, "program")
+	build := []string{"build", "-o", bin}
+	if p.Kind == load.Test {
+		build = []string{"test", "-c", "-vet=off", "-o", bin}
+	}
+	cmd := exec.CommandContext(ctx, "go", append(append(build, s.Flags()...), p.Path)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, out, out
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("the instrumented %s does not build: %w\n%s", p, err, out)
+	}
+	cmd = exec.CommandContext(ctx, bin, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, out, out
+	if p.Kind == load.Test { // as go test does
+		for _, t := range p.Tests {
+			if fs := t.Pkg.GoFiles; len(fs) > 0 {
+				cmd.Dir = filepath.Dir(fs[0])
+			}
+		}
+	}
+	cmd.Env = append(os.Environ(), "BFOBSERVE_OUT="+dir)
+	runErr := cmd.Run()
+	rec, err := ReadRecord(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; the program says: %v\n%s", p, err, runErr, tail(out))
+	}
+	return rec, nil
+}
+
+func tail(out *bytes.Buffer) []byte {
+	b := out.Bytes()
+	return b[max(0, len(b)-4096):]
+}
+
+// Fetch copies a module, "path@version", into dir, with its dependencies in a
+// folder vendor: the go command replaces no files of the module cache.
+func Fetch(ctx context.Context, module, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+	data, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go mod download %s: %w\n%s", module, err, data)
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(data, &m); err != nil {
+		return err
+	}
+	err = filepath.WalkDir(m.Dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, strings.TrimPrefix(name, m.Dir))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o777)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, b, 0o666)
+	})
+	if err != nil {
+		return err
+	}
+	cmd = exec.CommandContext(ctx, "go", "mod", "vendor")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go mod vendor: %w\n%s", err, out)
+	}
+	return nil
+}
