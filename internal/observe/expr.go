@@ -212,7 +212,7 @@ func (x *file) taken(e ast.Expr) string {
 		return fmt.Sprintf("%s.Var(%d, %d, &%s, ", alias, x.plan.site(x.pos(v.Pos())), at, text)
 	}
 	if at != 0 {
-		return fmt.Sprintf("%s.P(%d, ", alias, at)
+		return fmt.Sprintf("%s.A(%d, ", alias, at)
 	}
 	return ""
 }

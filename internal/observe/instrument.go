@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -13,12 +14,22 @@ import (
 // alias is the name under which instrumented files import the logger.
 const alias = "bfobserve__"
 
-// An edit replaces del bytes at off by text. Closing ones come before others at
-// the same place.
+// An edit replaces del bytes at off by text. At one place closing ones come
+// first, and those that replace something last.
 type edit struct {
 	off, del int
 	closing  bool
 	text     string
+}
+
+func (e edit) rank() int {
+	switch {
+	case e.closing:
+		return 0
+	case e.del == 0:
+		return 1
+	}
+	return 2
 }
 
 // A wrap is text around an expression.
@@ -86,13 +97,7 @@ func (x *file) insert(p token.Pos, text string) {
 
 func (x *file) apply() []byte {
 	slices.SortStableFunc(x.edits, func(a, b edit) int {
-		if a.off != b.off || a.closing == b.closing {
-			return a.off - b.off
-		}
-		if a.closing {
-			return -1
-		}
-		return 1
+		return cmp.Or(a.off-b.off, a.rank()-b.rank())
 	})
 	var out bytes.Buffer
 	at := 0
@@ -122,7 +127,7 @@ func logger(t types.Type) string {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Pointer:
-		if _, ok := u.Elem().Underlying().(*types.Array); ok {
+		if _, ok := types.Unalias(t).(*types.Pointer); ok {
 			return "A"
 		}
 		return "P"

@@ -123,12 +123,12 @@ func AppendString[S ~[]byte, T ~string](id uint32, s S, t T) S {
 }
 
 // Var tracks the variable that v points to, and logs p, an address in it.
-func Var[V, P any](id, at uint32, v *V, p P) P {
+func Var[V, P any](id, at uint32, v *V, p *P) *P {
 	if find(uintptr(unsafe.Pointer(v))) == nil {
 		track(id, unsafe.Pointer(v), unsafe.Sizeof(*v), 0)
 	}
 	if at != 0 {
-		seen(at, word(&p))
+		seen(at, unsafe.Pointer(p))
 	}
 	return p
 }
@@ -139,8 +139,8 @@ func P[T any](at uint32, v T) T {
 	return v
 }
 
-// A is P for pointers to arrays: the compiler (go1.26) fails where it slices
-// the result of an instance that stands for all pointers.
+// A is P for pointers of types without names. The compiler (go1.26) fails where
+// an array is sliced through a pointer that an instance for all pointers gave.
 func A[T any](at uint32, p *T) *T {
 	seen(at, unsafe.Pointer(p))
 	return p
