@@ -223,7 +223,7 @@ func (c *checker) compare(rec *Record) *Report {
 			continue
 		}
 		name := c.factName(d.Type)
-		if !c.named()[name] {
+		if c.u.TypeByName(name) == 0 && !c.named()[name] {
 			rep.Unnamed++
 			continue
 		}

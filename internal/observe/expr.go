@@ -50,7 +50,9 @@ func (x *file) node(n ast.Node) {
 	case *ast.IndexListExpr:
 		x.silent[n.X] = true // an instance of a generic function
 	case *ast.StarExpr:
-		x.observe(n.X, n.Star, MemBase, 0)
+		if !x.part[n] {
+			x.observe(n.X, n.Star, MemBase, 0)
+		}
 		x.result(n, n.Star, Loaded)
 	case *ast.SliceExpr:
 		x.slice(n)
@@ -108,6 +110,9 @@ func isPointer(t types.Type) bool {
 
 func (x *file) selector(n *ast.SelectorExpr) {
 	sel := x.info.Selections[n]
+	if sel != nil && sel.Kind() == types.FieldVal {
+		x.part[ast.Unparen(n.X)] = true
+	}
 	if sel == nil {
 		x.silent[n.X] = true // a package
 		return
@@ -122,6 +127,7 @@ func (x *file) selector(n *ast.SelectorExpr) {
 		m := sel.Obj().(*types.Func)
 		if r := m.Signature().Recv(); r != nil && isPointer(r.Type()) && !isPointer(x.info.TypeOf(n.X)) {
 			x.place(n.X)
+			x.part[ast.Unparen(n.X)] = true
 			if !sel.Indirect() || len(sel.Index()) == 1 {
 				x.take(n.X)
 			}
@@ -147,6 +153,8 @@ func (x *file) index(n *ast.IndexExpr) {
 		x.observe(n.X, n.Lbrack, MemBase, 0)
 	case *types.Slice, *types.Pointer:
 		x.observe(n.X, n.Lbrack, AddrBase, 0)
+	case *types.Array:
+		x.part[ast.Unparen(n.X)] = true
 	}
 	x.result(n, n.Lbrack, Loaded)
 }
@@ -159,6 +167,7 @@ func (x *file) slice(n *ast.SliceExpr) {
 	switch t.Underlying().(type) {
 	case *types.Array:
 		x.place(n.X)
+		x.part[ast.Unparen(n.X)] = true
 		x.take(n.X)
 	case *types.Slice, *types.Pointer:
 		x.observe(n.X, n.Lbrack, AddrBase, 0)
@@ -227,6 +236,7 @@ func (x *file) take(e ast.Expr) {
 // address handles &x.
 func (x *file) address(n *ast.UnaryExpr) {
 	x.place(n.X)
+	x.part[ast.Unparen(n.X)] = true
 	if lit, ok := ast.Unparen(n.X).(*ast.CompositeLit); ok {
 		x.plain[lit] = true
 		x.wrap(n, fmt.Sprintf("%s.New(%d, ", alias, x.plan.site(x.pos(lit.Lbrace))))
@@ -237,12 +247,44 @@ func (x *file) address(n *ast.UnaryExpr) {
 	}
 }
 
-// literal handles slice and map literals that say their type.
+// literal handles slice and map literals, and those of elements without type,
+// which get it from around them: {...} in []*T{...} is &T{...}.
 func (x *file) literal(n *ast.CompositeLit) {
-	if n.Type == nil || x.plain[n] {
+	typ := n.Type
+	if typ == nil {
+		typ = x.implied[n]
+	}
+	if star, ok := typ.(*ast.StarExpr); ok {
+		x.wrap(n, fmt.Sprintf("%s.New(%d, &%s", alias, x.plan.site(x.pos(n.Lbrace)), x.text(star.X)))
+		typ = star.X
+	} else if typ != nil && !x.plain[n] {
+		x.made(n, n.Lbrace)
+		if ws := x.wraps[n]; n.Type == nil && len(ws) > 0 {
+			ws[len(ws)-1].open += x.text(typ)
+		}
+	}
+	var elem ast.Expr
+	switch t := typ.(type) {
+	case *ast.ArrayType:
+		elem = t.Elt
+	case *ast.MapType:
+		elem = t.Value
+	}
+	if elem == nil {
 		return
 	}
-	x.made(n, n.Lbrace)
+	for _, e := range n.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			e = kv.Value
+		}
+		if lit, ok := e.(*ast.CompositeLit); ok && lit.Type == nil {
+			x.implied[lit] = elem
+		}
+	}
+}
+
+func (x *file) text(e ast.Expr) string {
+	return string(x.src[x.tf.Offset(e.Pos()):x.tf.Offset(e.End())])
 }
 
 // made asks for what e just made to be tracked.

@@ -139,7 +139,11 @@ func (c *checker) cellsAt(t facts.TypeID, off int64, first uint32, cells *[]uint
 
 // typeName is the name of a type without variants of packages.
 func (c *checker) typeName(t facts.TypeID) string {
-	return variant.ReplaceAllString(c.u.Types[t].Name, "")
+	name := c.u.Types[t].Name
+	if strings.Contains(name, ".test]") {
+		name = variant.ReplaceAllString(name, "")
+	}
+	return name
 }
 
 // factName turns a name of the run time into one of the facts.
@@ -153,7 +157,7 @@ func (c *checker) factName(name string) string {
 	return name
 }
 
-// named are the names of all types.
+// named are the names of all types, without variants.
 func (c *checker) named() map[string]bool {
 	if c.names == nil {
 		c.names = map[string]bool{}

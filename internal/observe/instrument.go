@@ -45,18 +45,21 @@ type file struct {
 	tf    *token.File
 	edits []edit
 
-	wraps  map[ast.Node][]wrap // asked for by what is around a node, outermost first
-	plain  map[ast.Node]bool   // results that must stay as they are: places, operands of syntax
-	silent map[ast.Node]bool   // nodes to leave alone with all that is in them
-	calls  map[*ast.CallExpr]token.Pos
-	funcs  []int // functions around the current node
+	wraps   map[ast.Node][]wrap            // asked for by what is around a node, outermost first
+	plain   map[ast.Node]bool              // results that must stay as they are: places, operands of syntax
+	silent  map[ast.Node]bool              // nodes to leave alone with all that is in them
+	part    map[ast.Node]bool              // *p of which a part or the address is taken: nothing is loaded there
+	implied map[*ast.CompositeLit]ast.Expr // types of literals that do not say theirs
+	calls   map[*ast.CallExpr]token.Pos
+	funcs   []int // functions around the current node
 }
 
 // instrument returns the instrumented source of f.
 func (p *Plan) instrument(fset *token.FileSet, info *types.Info, f *ast.File, src []byte) []byte {
 	x := &file{
 		plan: p, fset: fset, info: info, src: src, tf: fset.File(f.Package),
-		wraps: map[ast.Node][]wrap{}, plain: map[ast.Node]bool{}, silent: map[ast.Node]bool{}, calls: map[*ast.CallExpr]token.Pos{},
+		wraps: map[ast.Node][]wrap{}, plain: map[ast.Node]bool{}, silent: map[ast.Node]bool{}, part: map[ast.Node]bool{},
+		implied: map[*ast.CompositeLit]ast.Expr{}, calls: map[*ast.CallExpr]token.Pos{},
 		funcs: []int{0},
 	}
 	x.insert(f.Name.End(), `; import `+alias+` "bfobserve"`)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/bfverify/bfverify/facts"
@@ -29,23 +30,17 @@ type Session struct {
 }
 
 // Open loads the programs that patterns name in the module in dir, as bfverify
-// does, and writes their instrumented sources into work. With tests, these are
-// the test binaries alone.
-func Open(ctx context.Context, dir, work string, patterns []string, tests bool) (*Session, error) {
+// does, test binaries included, and writes their instrumented sources into work.
+func Open(ctx context.Context, dir, work string, patterns []string) (*Session, error) {
 	ov, err := models.Overlay(runtime.GOROOT())
 	if err != nil {
 		return nil, err
 	}
-	res, err := load.Load(ctx, load.Config{Dir: dir, Patterns: patterns, Tests: tests, Overlay: ov})
+	res, err := load.Load(ctx, load.Config{Dir: dir, Patterns: patterns, Tests: true, Overlay: ov})
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Dir: dir, logs: work}
-	for _, p := range res.Programs {
-		if (p.Kind == load.Test) == tests {
-			s.Programs = append(s.Programs, p)
-		}
-	}
+	s := &Session{Programs: res.Programs, Dir: dir, logs: work}
 	if s.Overlay, err = Instrument(res, work); err != nil {
 		return nil, err
 	}
@@ -134,5 +129,40 @@ func Fetch(ctx context.Context, module, dir string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go mod vendor: %w\n%s", err, out)
 	}
-	return nil
+	list := filepath.Join(dir, "vendor", "modules.txt")
+	data, err = os.ReadFile(list)
+	if os.IsNotExist(err) {
+		return nil // no dependencies
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(list, []byte(withGenerics(string(data))), 0o666)
+}
+
+// withGenerics lets the modules of a vendor/modules.txt with an older language
+// than go1.21 have that: it has the generics that instrumented code needs, and
+// gives the code before it no other meaning.
+func withGenerics(list string) string {
+	var out strings.Builder
+	lines := strings.SplitAfter(list, "\n")
+	for i, line := range lines {
+		if meta, ok := strings.CutPrefix(line, "## "); ok {
+			var words []string
+			for _, w := range strings.Split(strings.TrimSpace(meta), ";") {
+				if v, ok := strings.CutPrefix(strings.TrimSpace(w), "go "); !ok || !older("go"+v) {
+					words = append(words, strings.TrimSpace(w))
+				}
+			}
+			if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "go ") }) {
+				words = append(words, "go 1.21")
+			}
+			line = "## " + strings.Join(words, "; ") + "\n"
+		}
+		out.WriteString(line)
+		if strings.HasPrefix(line, "# ") && (i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "## ")) && !strings.Contains(line, "=>") {
+			out.WriteString("## go 1.21\n")
+		}
+	}
+	return out.String()
 }

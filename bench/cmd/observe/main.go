@@ -98,7 +98,7 @@ func run(ctx context.Context, s subject, policies []string, work string, verbose
 			return false, err
 		}
 	}
-	o, err := observe.Open(ctx, src, gen, s.packages, true)
+	o, err := observe.Open(ctx, src, gen, s.packages)
 	if err != nil {
 		return false, err
 	}
@@ -110,6 +110,9 @@ func run(ctx context.Context, s subject, policies []string, work string, verbose
 		}
 	}
 	for _, p := range o.Programs {
+		if p.Kind != load.Test {
+			continue
+		}
 		m, err := program(ctx, o, p, s.args, policies, verbose)
 		if err != nil {
 			return false, err
