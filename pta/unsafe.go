@@ -116,6 +116,16 @@ func (s *solver) raw(o ObjID, t facts.TypeID) bool {
 	return ok
 }
 
+// asBytes reports whether t points to a byte or to an array of bytes: memory of
+// any type is looked at so, also through an unsafe.Pointer that was passed.
+func (s *solver) asBytes(t facts.TypeID) bool {
+	elem := s.target(t)
+	for elem != 0 && s.u.Types[elem].Kind == facts.Array {
+		elem = s.u.Types[elem].Elem
+	}
+	return elem != 0 && s.u.Types[elem].Shape == "uint8"
+}
+
 func (s *solver) isBytes(c *facts.Cell) bool {
 	return c.Array != 0 && s.u.Types[c.Type].Shape == "uint8"
 }
@@ -150,7 +160,11 @@ func (s *solver) plausible(p uint32, ob *Object, t facts.TypeID) bool {
 func (s *solver) plausibleView(k viewKey) bool {
 	have, want := s.u.Layout(k.of), s.u.Layout(k.as)
 	base := &have.Cells[k.off]
-	if base.Array == 0 && base.Off+s.u.Types[k.as].Size > s.u.Types[k.of].Size {
+	least := k.as // an array may be larger: programs slice it to the length that is there
+	if s.u.Types[least].Kind == facts.Array {
+		least = s.u.Types[least].Elem
+	}
+	if base.Array == 0 && base.Off+s.u.Types[least].Size > s.u.Types[k.of].Size {
 		return false
 	}
 	if len(want.Ptrs) == 0 {
@@ -329,10 +343,10 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 				for i := range b.N {
 					parts.Add(b.Node + i)
 				}
-				if s.raw(ObjID(of), t) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
+				if (s.raw(ObjID(of), t) || s.asBytes(t)) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
 					s.view(b.Node, t)
 				}
-			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
+			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t) || s.asBytes(t)) && s.plausible(p, ob, t):
 				s.view(p, t)
 			}
 		}
