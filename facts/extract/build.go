@@ -36,7 +36,7 @@ func Universe(res *load.Result) (u *facts.Universe, err error) {
 			}
 			seen[q.ID] = true
 			ds.scan(q)
-			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types})
+			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types, Links: linknames(q.Syntax)})
 		}
 	}
 	sizes := types.SizesFor("gc", res.Build.GOARCH)

@@ -32,6 +32,8 @@ type Package struct {
 	Path  string
 	SSA   *ssa.Package
 	Types *types.Package
+	// Links are its linkname directives: the symbol of a function by local name.
+	Links map[string]string
 }
 
 // Models answers which functions come from models.
@@ -58,6 +60,7 @@ func Records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*facts.Record, er
 	for _, p := range pkgs {
 		x.ids[p.Types] = p.ID
 	}
+	x.link(pkgs)
 	recs := make([]*facts.Record, len(pkgs))
 	errs := make([]error, len(pkgs))
 	var wg sync.WaitGroup
@@ -98,7 +101,8 @@ type extractor struct {
 	prog  *ssa.Program
 	cfg   Config
 	ids   map[*types.Package]string
-	names sync.Map // types.Type -> string
+	names sync.Map                        // types.Type -> string
+	links map[*ssa.Function]*ssa.Function // what linkname directives give functions without body
 }
 
 // builder builds one Record.
