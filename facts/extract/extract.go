@@ -103,6 +103,8 @@ type extractor struct {
 	ids   map[*types.Package]string
 	names sync.Map                        // types.Type -> string
 	links map[*ssa.Function]*ssa.Function // what linkname directives give functions without body
+	// linkedVars are the variables that linkname directives name anew.
+	linkedVars map[*ssa.Global]*ssa.Global
 }
 
 // builder builds one Record.
@@ -315,6 +317,9 @@ func (b *builder) method(m *types.Func) facts.MethodID {
 }
 
 func (b *builder) global(g *ssa.Global) facts.GlobalID {
+	if to := b.linkedVars[g]; to != nil {
+		g = to
+	}
 	name := b.ids[g.Pkg.Pkg] + "." + g.Name()
 	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), g.Pos())
 }

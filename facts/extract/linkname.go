@@ -2,8 +2,7 @@ package extract
 
 import (
 	"go/ast"
-	"maps"
-	"slices"
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -12,7 +11,7 @@ import (
 )
 
 // linknames returns the linkname directives of a package's files: the symbol
-// that each gives to a function, by its local name.
+// that each gives to a function or variable, by its local name.
 func linknames(files []*ast.File) map[string]string {
 	links := map[string]string{}
 	for _, f := range files {
@@ -33,29 +32,30 @@ func linknames(files []*ast.File) map[string]string {
 // of package q. (L2) pushed: //go:linkname g p.f beside g with a body makes g
 // the function f of package p, which has none there. In both cases f becomes a
 // call of g. What inert packages have is left to their models.
+//
+// (L3) A variable that such a directive names after one of the same type is that
+// variable.
 func (x *extractor) link(pkgs []Package) {
-	x.links = map[*ssa.Function]*ssa.Function{}
-	symbols := map[string]*ssa.Function{}
+	x.links, x.linkedVars = map[*ssa.Function]*ssa.Function{}, map[*ssa.Global]*ssa.Global{}
+	funcs, vars := symbols[*ssa.Function]{}, symbols[*ssa.Global]{}
+	pushed := symbols[*ssa.Function]{}
 	for _, p := range pkgs {
-		if p.SSA == nil || x.cfg.Models != nil && x.cfg.Models.Inert(p.Path) {
+		if p.SSA == nil {
 			continue
 		}
-		for _, m := range p.SSA.Members {
-			if f, ok := m.(*ssa.Function); ok && f.Blocks != nil && f.TypeParams().Len() == 0 {
-				if s := p.Path + "." + f.Name(); symbols[s] == nil || p.ID == p.Path {
-					symbols[s] = f
+		inert := x.cfg.Models != nil && x.cfg.Models.Inert(p.Path)
+		for name, m := range p.SSA.Members {
+			switch m := m.(type) {
+			case *ssa.Global:
+				vars.add(p, p.Path+"."+name, m)
+			case *ssa.Function:
+				if m.Blocks == nil || m.TypeParams().Len() > 0 || inert {
+					continue
 				}
-			}
-		}
-	}
-	for _, p := range pkgs { // after all: a push is the only body that its symbol has
-		if p.SSA == nil || x.cfg.Models != nil && x.cfg.Models.Inert(p.Path) {
-			continue
-		}
-		for _, local := range slices.Sorted(maps.Keys(p.Links)) {
-			s := p.Links[local]
-			if f := p.SSA.Func(local); f != nil && f.Blocks != nil && (symbols[s] == nil || p.ID == p.Path) {
-				symbols[s] = f
+				funcs.add(p, p.Path+"."+name, m)
+				if s := p.Links[name]; s != "" {
+					pushed.add(p, s, m)
+				}
 			}
 		}
 	}
@@ -64,19 +64,49 @@ func (x *extractor) link(pkgs []Package) {
 			continue
 		}
 		for name, m := range p.SSA.Members {
-			f, ok := m.(*ssa.Function)
-			if !ok || f.Blocks != nil {
-				continue
-			}
-			s, ok := p.Links[name]
-			if !ok {
-				s = p.Path + "." + name
-			}
-			if to := symbols[s]; to != nil && len(to.Params) == f.Signature.Params().Len() && to.Signature.Results().Len() == f.Signature.Results().Len() {
-				x.links[f] = to
+			s, directed := p.Links[name]
+			switch m := m.(type) {
+			case *ssa.Global:
+				if to := vars.find(p, s); directed && to != nil && to != m && types.Identical(m.Type(), to.Type()) {
+					x.linkedVars[m] = to
+				}
+			case *ssa.Function:
+				if !directed {
+					s = p.Path + "." + name
+				}
+				to := funcs.find(p, s)
+				if to == nil {
+					to = pushed.find(p, s)
+				}
+				if m.Blocks == nil && to != nil && len(to.Params) == m.Signature.Params().Len() && to.Signature.Results().Len() == m.Signature.Results().Len() {
+					x.links[m] = to
+				}
 			}
 		}
 	}
+}
+
+// symbols are the things that have a symbol, by its name and the variant of
+// their package: several if a test binary compiles that anew.
+type symbols[T any] map[[2]string]*T
+
+func variantOf(p Package) string { return strings.TrimPrefix(p.ID, p.Path) }
+
+func (s symbols[T]) add(p Package, name string, x T) {
+	s[[2]string{name, variantOf(p)}] = &x
+	if k := [2]string{name, "any"}; s[k] == nil {
+		s[k] = &x
+	}
+}
+
+// find returns what a package of p's variant means by a symbol, or the zero T.
+func (s symbols[T]) find(p Package, name string) (x T) {
+	for _, v := range [...]string{variantOf(p), "", "any"} {
+		if y := s[[2]string{name, v}]; y != nil {
+			return *y
+		}
+	}
+	return x
 }
 
 // forward gives a function the body of a call of to with its own parameters.
