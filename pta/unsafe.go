@@ -229,8 +229,8 @@ const (
 	// views makes them fit: an address is converted where it is taken.
 	views
 	// opaque is a conversion of an unsafe.Pointer that was passed or kept. It
-	// refuses cells that do not fit, but for bytes that are viewed as numbers:
-	// that such a pointer is converted back to a type that its object has is an
+	// refuses cells that do not fit, but for bytes that are viewed as numbers and
+	// memory that is viewed as bytes: that such a pointer is converted back to a type that its object has is an
 	// assumption.
 	opaque
 	// arithmetic gives an address somewhere in the object. A conversion of it to
