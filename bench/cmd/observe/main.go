@@ -3,8 +3,10 @@
 // the result of package pta.
 //
 //	go run ./bench/cmd/observe [flags] [module@version package...] [-- test flags]
+//	go run ./bench/cmd/observe [flags] directory [package...] [-- arguments]
 //
-// Without a module it takes those of the table below. It prints a line for each
+// Without a module it takes those of the table below. In a directory main
+// programs are run too; modules that it needs are to be in its folder vendor. It prints a line for each
 // test binary and policy, then what was missed, and exits with 1 if anything
 // was: each miss is a flow that pta, or a model, loses.
 package main
@@ -93,7 +95,12 @@ func run(ctx context.Context, s subject, policies []string, work string, verbose
 	if err := os.MkdirAll(gen, 0o777); err != nil {
 		return false, err
 	}
-	if _, err := os.Stat(src); err != nil {
+	fetched := strings.Contains(s.module, "@")
+	if !fetched {
+		if src, err = filepath.Abs(s.module); err != nil {
+			return false, err
+		}
+	} else if _, err := os.Stat(src); err != nil {
 		if err := observe.Fetch(ctx, s.module, src); err != nil {
 			return false, err
 		}
@@ -110,7 +117,7 @@ func run(ctx context.Context, s subject, policies []string, work string, verbose
 		}
 	}
 	for _, p := range o.Programs {
-		if p.Kind != load.Test {
+		if p.Kind != load.Test && fetched {
 			continue
 		}
 		m, err := program(ctx, o, p, s.args, policies, verbose)
