@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -124,6 +125,17 @@ func Fetch(ctx context.Context, module, dir string) error {
 	if err != nil {
 		return err
 	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	if v := goLine.FindSubmatch(mod); v == nil || older("go"+string(v[1])) {
+		cmd = exec.CommandContext(ctx, "go", "mod", "edit", "-go=1.21")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go mod edit: %w\n%s", err, out)
+		}
+	}
 	cmd = exec.CommandContext(ctx, "go", "mod", "vendor")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -139,6 +151,8 @@ func Fetch(ctx context.Context, module, dir string) error {
 	}
 	return os.WriteFile(list, []byte(withGenerics(string(data))), 0o666)
 }
+
+var goLine = regexp.MustCompile(`(?m)^go (\S+)`)
 
 // withGenerics lets the modules of a vendor/modules.txt with an older language
 // than go1.21 have that: it has the generics that instrumented code needs, and
