@@ -36,10 +36,11 @@
 // they model, and under these assumptions, which concern package unsafe:
 //
 //	(U1) a conversion of an unsafe.Pointer follows rule (1) of package unsafe:
-//	     the target is no larger than the rest of the object and has pointers
-//	     just where the object has (plausible)
+//	     the target, or one element of an array, is no larger than the rest of the
+//	     object and has pointers just where the object has (plausible)
 //	(U2) an unsafe.Pointer that was passed or kept is converted back to a type
-//	     that starts where it points; bytes may be viewed as numbers (opaque)
+//	     that starts where it points; bytes may be viewed as numbers, and all
+//	     memory as bytes (opaque)
 //	(U3) an address computed by arithmetic in an object leads to a cell of the
 //	     type that it is then converted to (arithmetic)
 //

@@ -127,6 +127,16 @@ func (s *solver) raw(o ObjID, t facts.TypeID) bool {
 	return ok
 }
 
+// asBytes reports whether t points to a byte or to an array of bytes: memory of
+// any type is looked at so, also through an unsafe.Pointer that was passed.
+func (s *solver) asBytes(t facts.TypeID) bool {
+	elem := s.target(t)
+	for elem != 0 && s.u.Types[elem].Kind == facts.Array {
+		elem = s.u.Types[elem].Elem
+	}
+	return elem != 0 && s.u.Types[elem].Shape == "uint8"
+}
+
 func (s *solver) isBytes(c *facts.Cell) bool {
 	return c.Array != 0 && s.u.Types[c.Type].Shape == "uint8"
 }
@@ -161,7 +171,11 @@ func (s *solver) plausible(p uint32, ob *Object, t facts.TypeID) bool {
 func (s *solver) plausibleView(k viewKey) bool {
 	have, want := s.u.Layout(k.of), s.u.Layout(k.as)
 	base := &have.Cells[k.off]
-	if base.Array == 0 && base.Off+s.u.Types[k.as].Size > s.u.Types[k.of].Size {
+	least := k.as // an array may be larger: programs slice it to the length that is there
+	if s.u.Types[least].Kind == facts.Array {
+		least = s.u.Types[least].Elem
+	}
+	if base.Array == 0 && base.Off+s.u.Types[least].Size > s.u.Types[k.of].Size {
 		return false
 	}
 	if len(want.Ptrs) == 0 {
@@ -226,8 +240,8 @@ const (
 	// views makes them fit: an address is converted where it is taken.
 	views
 	// opaque is a conversion of an unsafe.Pointer that was passed or kept. It
-	// refuses cells that do not fit, but for bytes that are viewed as numbers:
-	// that such a pointer is converted back to a type that its object has is an
+	// refuses cells that do not fit, but for bytes that are viewed as numbers and
+	// memory that is viewed as bytes: that such a pointer is converted back to a type that its object has is an
 	// assumption.
 	opaque
 	// arithmetic gives an address somewhere in the object. A conversion of it to
@@ -344,10 +358,10 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 				for i := range b.N {
 					parts.Add(b.Node + i)
 				}
-				if s.raw(ObjID(of), t) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
+				if (s.raw(ObjID(of), t) || s.asBytes(t)) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
 					s.view(b.Node, t)
 				}
-			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
+			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t) || s.asBytes(t)) && s.plausible(p, ob, t):
 				s.view(p, t)
 			}
 		}

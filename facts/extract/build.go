@@ -34,7 +34,7 @@ func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map
 				continue
 			}
 			seen[q.ID] = true
-			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types})
+			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types, Links: linknames(q.Syntax)})
 		}
 	}
 	sizes := types.SizesFor("gc", res.Build.GOARCH)

@@ -32,6 +32,8 @@ type Package struct {
 	Path  string
 	SSA   *ssa.Package
 	Types *types.Package
+	// Links are its linkname directives: the symbol of a function by local name.
+	Links map[string]string
 }
 
 // Models answers which functions come from models.
@@ -64,6 +66,7 @@ func Records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*facts.Record, er
 	for _, p := range pkgs {
 		x.ids[p.Types] = p.ID
 	}
+	x.link(pkgs)
 	recs := make([]*facts.Record, len(pkgs))
 	errs := make([]error, len(pkgs))
 	var wg sync.WaitGroup
@@ -104,7 +107,10 @@ type extractor struct {
 	prog  *ssa.Program
 	cfg   Config
 	ids   map[*types.Package]string
-	names sync.Map // types.Type -> string
+	names sync.Map                        // types.Type -> string
+	links map[*ssa.Function]*ssa.Function // what linkname directives give functions without body
+	// linkedVars are the variables that linkname directives name anew.
+	linkedVars map[*ssa.Global]*ssa.Global
 }
 
 // builder builds one Record.
@@ -317,6 +323,9 @@ func (b *builder) method(m *types.Func) facts.MethodID {
 }
 
 func (b *builder) global(g *ssa.Global) facts.GlobalID {
+	if to := b.linkedVars[g]; to != nil {
+		g = to
+	}
 	name := b.ids[g.Pkg.Pkg] + "." + g.Name()
 	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), g.Pos())
 }

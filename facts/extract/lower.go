@@ -71,6 +71,8 @@ func (b *builder) lower(fn *ssa.Function) *facts.Func {
 		f.Ret = l.newReg(nil, fn.Signature.Results())
 	}
 	switch {
+	case b.links[fn] != nil && !f.Is(facts.FnInert):
+		l.forward(b.links[fn])
 	case f.Is(facts.FnInert), f.Is(facts.FnUnknown):
 		l.opaque()
 	case f.Is(facts.FnTests):
@@ -142,7 +144,7 @@ func (l *lowering) flags() {
 		f.Flags |= facts.FnTests
 		return
 	}
-	if fn.Blocks == nil {
+	if fn.Blocks == nil && l.links[fn] == nil {
 		if l.handsPointers(fn.Signature) {
 			f.Flags |= facts.FnUnknown
 		} else {
