@@ -312,7 +312,7 @@ func (s *solver) collapse() {
 	}
 	s.pending()
 	s.effort, s.collapsed = 0, s.newEdges
-	s.collapseAt = s.newEdges + max(s.newEdges/8, 1<<14)
+	s.collapseAt = s.newEdges + max(s.newEdges/8, s.lookEdges)
 	for v := range n {
 		if s.rep[v] == uint32(v) {
 			s.fsucc[v] = s.renamed(s.fsucc[v])
