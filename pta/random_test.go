@@ -21,7 +21,7 @@ var twinPolicies = []Config{
 }
 
 // maxTwin bounds the instances of a system that is compared.
-const maxTwin = 400
+const maxTwin = 300
 
 // program makes a program of a record, which it uses up.
 func program(rec *facts.Record) *facts.Program {
@@ -39,14 +39,11 @@ func program(rec *facts.Record) *facts.Program {
 // differ compares solver and twin on p under one policy; ok is false if p is too
 // large.
 func differ(p *facts.Program, cfg Config, e eager) (diffs []string, s *solver, ok bool) {
-	s, r := solveEagerly(p, cfg, e)
-	if len(s.insts) > maxTwin {
-		return nil, s, false
-	}
-	n := solveNaively(p, cfg, 2*maxTwin)
+	n := solveNaively(p, cfg, maxTwin)
 	if n == nil {
-		return []string{"the twin has many more instances"}, s, true
+		return nil, nil, false
 	}
+	s, r := solveEagerly(p, cfg, e)
 	return differences(s, r, n), s, true
 }
 

@@ -175,7 +175,8 @@ func (f *function) copyRow() {
 		}
 	}
 	if g.illTyped && f.leaves(s) == 1 && g.IntN(3) == 0 {
-		if x := g.pool[g.IntN(len(g.pool))]; t.leaves(x) == 1 {
+		to = g.empty // what no code put there that the facts show
+		if x := g.pool[g.IntN(len(g.pool))]; t.leaves(x) == 1 && g.IntN(2) == 0 {
 			to = x
 		}
 	}

@@ -228,8 +228,22 @@ func (f *function) copies(d, s facts.Reg, dl, sl, n int) {
 	f.Copies = append(f.Copies, facts.Copy{Dst: d, Src: s, DstLeaf: uint16(dl), SrcLeaf: uint16(sl), N: uint16(n), Index: -1})
 }
 
+// load loads a t, sometimes into a register that other rows define too, or of
+// another type.
 func (f *function) load(base facts.Reg, off int, t facts.TypeID) {
-	f.Mems = append(f.Mems, facts.Mem{Base: base, Off: uint32(off), Type: t, Val: f.reg(t)})
+	v := facts.NoReg
+	switch f.g.IntN(12) {
+	case 0:
+		v = f.pick(func(r facts.Reg) bool { return f.Regs[r].Type == t && int(r) > len(f.Params)+len(f.Free) })
+	case 1:
+		if x := f.g.pool[f.g.IntN(len(f.g.pool))]; f.g.illTyped && f.g.types.leaves(x) == 1 && f.g.types.leaves(t) == 1 {
+			v = f.reg(x)
+		}
+	}
+	if v == facts.NoReg {
+		v = f.reg(t)
+	}
+	f.Mems = append(f.Mems, facts.Mem{Base: base, Off: uint32(off), Type: t, Val: v})
 }
 
 func (f *function) store(base facts.Reg, off int, t facts.TypeID, mode facts.Mode) {
