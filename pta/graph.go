@@ -155,6 +155,9 @@ func (s *solver) flow(from *Set, dst uint32) {
 
 // flowFiltered lets what dst accepts flow, a chunk at a time.
 func (s *solver) flowFiltered(from *Set, dst uint32) {
+	if from.Empty() {
+		return // nothing was asked of an interface type yet
+	}
 	t := s.typ[dst]
 	if t == 0 {
 		s.flow(from, dst)
