@@ -36,15 +36,40 @@ func program(rec *facts.Record) *facts.Program {
 	return p
 }
 
-// differ compares solver and twin on p under one policy; ok is false if p is too
-// large.
-func differ(p *facts.Program, cfg Config, e eager) (diffs []string, s *solver, ok bool) {
-	n := solveNaively(p, cfg, maxTwin)
+// differ compares solver and twin on p under one policy; ok is false if p has
+// more than most instances, unless that is 0.
+func differ(p *facts.Program, cfg Config, e eager, most int) (diffs []string, s *solver, ok bool) {
+	n := solveNaively(p, cfg, most)
 	if n == nil {
 		return nil, nil, false
 	}
 	s, r := solveEagerly(p, cfg, e)
 	return differences(s, r, n), s, true
+}
+
+// OutsideCore names the functions that a result reaches and that have rows for
+// which the twin has no rule.
+func OutsideCore(r *Result) []string {
+	var out []string
+	for i := range r.Insts {
+		if f := r.Func(InstID(i)); i > 0 && f != nil {
+			if what := outsideCore(r.u, f); what != "" {
+				out = append(out, f.Name+": "+what)
+			}
+		}
+	}
+	return out
+}
+
+// CheckTwin compares solver and twin on a program of the core language.
+func CheckTwin(t *testing.T, p *facts.Program, cfg Config) {
+	t.Helper()
+	for _, e := range []eager{lazy, early, allTime} {
+		diffs, _, _ := differ(p, cfg, e, 0)
+		if len(diffs) > 0 {
+			t.Errorf("%s k=%d: %d differences\n%s", cfg.Policy, cfg.K, len(diffs), strings.Join(diffs[:min(len(diffs), 10)], "\n"))
+		}
+	}
 }
 
 // TestSystems compares the solver with its twin on random systems: points-to sets
@@ -57,7 +82,7 @@ func TestSystems(t *testing.T) {
 		p := program(newSystem(seed))
 		for j, cfg := range twinPolicies {
 			e := eager((seed + uint64(j)) % 3)
-			diffs, s, ok := differ(p, cfg, e)
+			diffs, s, ok := differ(p, cfg, e, maxTwin)
 			if !ok {
 				skipped++
 				continue
@@ -123,7 +148,7 @@ func shrink(seed uint64, cfg Config, e eager) string {
 		}()
 		rec := newSystem(seed)
 		without(rec, func(i int) bool { return dropped[i] })
-		d, _, _ := differ(program(rec), cfg, e)
+		d, _, _ := differ(program(rec), cfg, e, maxTwin)
 		return d
 	}
 	for size := n / 2; size > 0; size /= 2 {
