@@ -71,6 +71,7 @@ calls(s:S, f:F) printtuples
 pts(v:N, c:N) printtuples
 edge(d:N, s:N)
 give(v:N, c:N)
+asks(v:N, t:T, c:N)
 fits(t:T, c:N)
 isa(c:N, t:T)
 types(c:N, t:T)
@@ -88,11 +89,12 @@ reached(f) :- root(f).
 reached(g) :- calls(s, g).
 outside(f) :- reached(f), unruly(f).
 
-# What is given, or flows, is kept as far as it fits.
+# What is given, or flows, is kept as far as it fits. Asks stands between so that
+# types are not joined with all that fits them.
+give(d, c) :- edge(d, s), pts(s, c).
+asks(v, t, c) :- give(v, c), typ(v, t).
 pts(v, c) :- give(v, c), free(v).
-pts(v, c) :- give(v, c), typ(v, t), fits(t, c).
-pts(d, c) :- edge(d, s), pts(s, c), free(d).
-pts(d, c) :- edge(d, s), pts(s, c), typ(d, t), fits(t, c).
+pts(v, c) :- asks(v, t, c), fits(t, c).
 
 # Rows.
 give(v, c) :- reached(f), alloc(f, v, c).
