@@ -43,9 +43,9 @@ type workload struct {
 	filters [][]uint32
 }
 
-// solved makes a workload with the measured sizes. Some chunks are in many sets,
-// most in few.
-var solveLike = func() *workload {
+// solveLike makes a workload with the measured sizes. Some chunks are in many
+// sets, most in few.
+func solveLike() *workload {
 	r := rand.New(rand.NewPCG(1, 2))
 	const universe = 515_281
 	draw := func(n int) []uint32 {
