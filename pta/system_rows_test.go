@@ -52,6 +52,9 @@ func (f *function) row() {
 			return
 		}
 		to := g.pool[g.IntN(len(g.pool))]
+		if len(g.boxed) > 0 && g.IntN(3) > 0 {
+			to = g.boxed[g.IntN(len(g.boxed))]
+		}
 		f.Asserts = append(f.Asserts, facts.Assert{Dst: f.reg(to), X: x, Type: to})
 	case 19:
 		if b := f.pick(func(r facts.Reg) bool { return f.kind(r).Kind == facts.Pointer && f.kind(r).Elem == g.structs[0] }); g.ghosts && b != facts.NoReg {
@@ -82,6 +85,7 @@ func (f *function) box() {
 	if it := g.ifaces[g.IntN(len(g.ifaces))]; len(f.kind(x).Methods) >= len(g.types.at(it).Methods) || g.illTyped {
 		to = it
 	}
+	g.boxed = append(g.boxed, f.Regs[x].Type)
 	r := f.alloc(to, f.Regs[x].Type, facts.SiteBox, 0)
 	f.Mems = append(f.Mems, facts.Mem{Base: r, Type: f.Regs[x].Type, Val: x, Write: true, Mode: facts.Flow})
 }

@@ -237,6 +237,7 @@ type generator struct {
 	pool          []facts.TypeID // of registers
 	funcs         []*function
 	globals       []facts.TypeID
+	boxed         []facts.TypeID // what interfaces were made of
 	illTyped      bool
 	ghosts        bool
 	wide          int // how many objects one variable gets, or 0
