@@ -1,6 +1,10 @@
 package pta
 
-import "github.com/bfverify/bfverify/facts"
+import (
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+)
 
 // pendingCall is a method call whose receiver may stay empty.
 type pendingCall struct {
@@ -52,23 +56,21 @@ func (s *solver) callElem(f *facts.Func, row uint32) element {
 
 // unreached instantiates the callees of method calls whose receiver stayed
 // empty (nil, or from code that is not modelled) under the plain rule, and
-// reports whether there were any.
+// reports whether there were any. Which these are is decided for all of them
+// before the first one adds anything, so that it does not depend on their order.
 func (s *solver) unreached() bool {
-	todo := s.fallback
-	s.fallback = nil
-	any := false
-	for _, p := range todo {
+	todo := slices.DeleteFunc(s.fallback, func(p pendingCall) bool {
 		n := s.find(p.node)
-		if s.pts[n] != nil && !s.pts[n].Empty() {
-			continue
-		}
+		return s.pts[n] != nil && !s.pts[n].Empty()
+	})
+	s.fallback = nil
+	for _, p := range todo {
 		in := s.insts[p.inst]
 		f := s.u.Funcs[in.Fn]
 		callee := s.u.Funcs[p.fn]
 		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), true)
-		any = true
 	}
-	return any || len(s.fallback) > 0
+	return len(todo) > 0
 }
 
 func (s *solver) edgeKind(c *facts.Call, fn facts.FuncID) EdgeKind {
@@ -258,16 +260,17 @@ func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, base
 		return
 	}
 	callee := s.u.Funcs[fn]
-	if s.u.Types[t].Kind == facts.Pointer && callee != nil && s.byReceiver(callee) {
+	if callee == nil {
+		s.edge(c.inst, s.edgeKind(&s.u.Funcs[s.insts[c.inst].Fn].Calls[c.row], fn), c.row, s.instance(fn, 0))
+		return
+	}
+	if s.u.Types[t].Kind == facts.Pointer && s.byReceiver(callee) {
 		s.copyEdge(base, s.receivers(c, fn, t), flows)
 		return
 	}
 	in := s.insts[c.inst]
 	f := s.u.Funcs[in.Fn]
-	var ctx CtxID
-	if callee != nil {
-		ctx = s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
-	}
+	ctx := s.calleeCtx(callee, s.callElem(f, c.row), in.Ctx, noObj)
 	s.receiveValue(s.link(c.inst, f, c.row, fn, ctx, false), t, base)
 }
 

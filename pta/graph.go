@@ -152,6 +152,9 @@ func (s *solver) flow(from *Set, dst uint32) {
 
 // flowFiltered lets what dst accepts flow, a chunk at a time.
 func (s *solver) flowFiltered(from *Set, dst uint32) {
+	if from.Empty() {
+		return // nothing was asked of an interface type yet
+	}
 	t := s.typ[dst]
 	if t == 0 {
 		s.flow(from, dst)
@@ -309,7 +312,7 @@ func (s *solver) collapse() {
 	}
 	s.pending()
 	s.effort, s.collapsed = 0, s.newEdges
-	s.collapseAt = s.newEdges + max(s.newEdges/8, 1<<14)
+	s.collapseAt = s.newEdges + max(s.newEdges/8, s.lookEdges)
 	for v := range n {
 		if s.rep[v] == uint32(v) {
 			s.fsucc[v] = s.renamed(s.fsucc[v])

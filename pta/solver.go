@@ -125,6 +125,8 @@ type solver struct {
 	collapseAt         int
 	collapsed          int // newEdges at the last collapse
 	effort             int // elements copied since then
+	lookEffort         int // effort, and new edges, after which cycles are looked for; tests lower them
+	lookEdges          int
 	steps              int
 	ctx                context.Context
 	fallback           []pendingCall
@@ -211,7 +213,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: 1 << 14,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
@@ -279,6 +281,10 @@ func (s *solver) refitAll() bool {
 // new edges: on the largest programs less cost more in looking, more in copying.
 const maxEffort = 1 << 18
 
+// maxNewEdges is how many edges are added before cycles are looked for. After
+// much copying a part of it does.
+const maxNewEdges = 1 << 14
+
 // drain processes the worklist until it is empty.
 func (s *solver) drain() error {
 	for len(s.work) > 0 || len(s.waiting) > 0 || len(s.fresh) > 0 || len(s.reachTodo) > 0 || len(s.unites) > 0 {
@@ -308,7 +314,7 @@ func (s *solver) drain() error {
 			s.propagate(n, d)
 			s.postpone(n, d)
 			s.effort += 1 + d.Len()/64
-			if s.effort > maxEffort && s.newEdges > s.collapsed+256 {
+			if s.effort > s.lookEffort && s.newEdges > s.collapsed+s.lookEdges/64 {
 				s.collapse()
 			}
 			continue
