@@ -12,13 +12,24 @@ type pendingCall struct {
 	row  uint32
 	node uint32 // the receiver
 	fn   facts.FuncID
+	how  calledHow
 }
 
-// thisKey names a method that an interface call may run.
+// calledHow says how a method gets its receiver.
+type calledHow uint8
+
+const (
+	calledOn  calledHow = iota // Calls: an argument, or from the interface
+	calledAs                   // Calls: bound to a method value
+	calledAny                  // Anys
+)
+
+// thisKey names a method that a call may run.
 type thisKey struct {
 	inst InstID
 	row  uint32
 	fn   facts.FuncID
+	how  calledHow
 }
 
 // call adds the constraints of Calls[row].
@@ -36,7 +47,7 @@ func (s *solver) call(id InstID, f *facts.Func, row uint32) {
 			if len(c.Args) > 0 && c.Args[0] != facts.NoReg {
 				n := in.Base + f.Regs[c.Args[0]].Node
 				s.on(n, constraint{kind: consCall, inst: id, row: row, fn: c.Static})
-				s.fallback = append(s.fallback, pendingCall{id, row, n, c.Static})
+				s.fallback = append(s.fallback, pendingCall{id, row, n, c.Static, calledOn})
 				return
 			}
 		}
@@ -68,7 +79,11 @@ func (s *solver) unreached() bool {
 		in := s.insts[p.inst]
 		f := s.u.Funcs[in.Fn]
 		callee := s.u.Funcs[p.fn]
-		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), true)
+		if p.how == calledAny {
+			s.callOne(constraint{inst: p.inst, row: p.row, fn: p.fn}, noObj, 1)
+			continue
+		}
+		s.link(p.inst, f, p.row, p.fn, s.calleeCtx(callee, s.callElem(f, p.row), in.Ctx, noObj), p.how == calledOn)
 	}
 	return len(todo) > 0
 }
@@ -265,7 +280,7 @@ func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, base
 		return
 	}
 	if s.u.Types[t].Kind == facts.Pointer && s.byReceiver(callee) {
-		s.copyEdge(base, s.receivers(c, fn, t), flows)
+		s.copyEdge(base, s.receivers(c, fn, t, calledOn), flows)
 		return
 	}
 	in := s.insts[c.inst]
@@ -274,16 +289,19 @@ func (s *solver) invokeOn(c constraint, key facts.MethodID, t facts.TypeID, base
 	s.receiveValue(s.link(c.inst, f, c.row, fn, ctx, false), t, base)
 }
 
-// receivers returns the node for what Calls[c.row] of an instance calls method
-// fn of pointer type t on. Many boxes hold the same pointers: each is called once.
-func (s *solver) receivers(c constraint, fn facts.FuncID, t facts.TypeID) uint32 {
-	k := thisKey{c.inst, c.row, fn}
+// receivers returns the node for what a row of an instance calls method fn of
+// pointer type t on. Many boxes hold the same pointers: each is called once.
+func (s *solver) receivers(c constraint, fn facts.FuncID, t facts.TypeID, how calledHow) uint32 {
+	k := thisKey{c.inst, c.row, fn, how}
 	n, ok := s.this[k]
 	if !ok {
 		n = s.node(t)
 		s.this[k] = n
 		c.kind, c.fn = consThis, fn
-		s.fallback = append(s.fallback, pendingCall{c.inst, c.row, n, fn})
+		if how == calledAny {
+			c.kind = consAnyThis
+		}
+		s.fallback = append(s.fallback, pendingCall{c.inst, c.row, n, fn, how})
 		s.on(n, c)
 	}
 	return n

@@ -75,13 +75,14 @@ func (s *solver) methodsOf(p, site uint32, f func(boundMethod)) {
 func (s *solver) callMethods(c constraint, p uint32) {
 	s.methodsOf(p, c.off, func(m boundMethod) {
 		switch c.fn = m.fn; m.recv {
-		case recvHeld:
-			c.kind = consAnyThis
-			s.on(m.base, c)
+		case recvHeld, recvValue:
+			if m.recv == recvHeld && s.byReceiver(s.u.Funcs[m.fn]) {
+				s.copyEdge(m.base, s.receivers(c, m.fn, m.t, calledAny), flows)
+			} else {
+				s.receiveValue(s.callOne(c, noObj, 1), m.t, m.base)
+			}
 		case recvAt:
 			s.anyThis(c, m.base)
-		case recvValue:
-			s.receiveValue(s.callOne(c, noObj, 1), m.t, m.base)
 		case recvArg:
 			s.callOne(c, noObj, 0)
 		}
@@ -119,13 +120,14 @@ func (s *solver) callMethodValue(c constraint, p uint32) {
 			return // of another signature
 		}
 		switch m.recv {
-		case recvHeld:
-			c.kind, c.fn = consThis, m.fn
-			s.on(m.base, c)
+		case recvHeld, recvValue:
+			if m.recv == recvHeld && s.byReceiver(s.u.Funcs[m.fn]) {
+				s.copyEdge(m.base, s.receivers(c, m.fn, m.t, calledAs), flows)
+			} else {
+				s.receiveValue(link(m.fn, noObj, true), m.t, m.base)
+			}
 		case recvAt:
 			s.receive(link(m.fn, s.obj[m.base], true), m.base)
-		case recvValue:
-			s.receiveValue(link(m.fn, noObj, true), m.t, m.base)
 		case recvArg:
 			link(m.fn, noObj, false)
 		}
