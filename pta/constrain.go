@@ -41,6 +41,7 @@ const (
 	consPrintOperand                 // an operand
 	consPrintValue                   // what else printing visits
 	consHandle                       // a = dst node: the values of what a reflect.Value points to
+	consUnknown                      // what code that is not known may have boxed
 )
 
 type constraint struct {
@@ -172,6 +173,8 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			continue
 		}
 		s.reachable(kind, in, f, a.Fn, fns)
+		s.copyEdge(fns+1, s.unknown, flows)
+		s.copyEdge(fns, s.unknown, flows)
 		s.on(fns, constraint{kind: consAny, inst: id, row: uint32(i)})
 	}
 	for i := range f.Calls {
@@ -394,6 +397,10 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.anyThis(c, p)
 	case consPrint, consPrintOperand, consPrintValue:
 		s.print(c.kind, c.off, o)
+	case consUnknown:
+		if s.boxed.Add(p) && s.awaited.Has(p) {
+			s.refit.Add(p)
+		}
 	case consHandle:
 		if s.isHandle(ob.Type) {
 			s.copyEdge(ob.Node, c.a, flows)

@@ -155,6 +155,9 @@ func (s *solver) reaches(id InstID, in Inst, f *facts.Func, row uint32) {
 			s.on(node(r.X)+uint32(i), constraint{kind: consTypes, only: n == 1, a: node(r.Dst), off: uint32(r.How), row: uint32(r.Kind)})
 		}
 	default:
+		if closureOf(r.How) == everything {
+			s.copyEdge(node(r.Dst), s.unknown, flows)
+		}
 		if n == 1 { // nothing else defines the register
 			s.unites = append(s.unites, [2]uint32{s.contentReach(closureOf(r.How), node(r.X)), node(r.Dst)})
 			return
@@ -216,6 +219,7 @@ func (s *solver) touches(id InstID, in Inst, f *facts.Func, row uint32) {
 		// Any of it may be stored into any of it.
 		s.closed(kind, touched)
 		s.on(touched, constraint{kind: consHavoc})
+		s.copyEdge(touched, s.unknown, flows)
 	case d.From != facts.NoReg:
 		for i := range uint32(s.leaves(f, d.From)) {
 			s.storeInto(touched, s.storesOf(in.Base+f.Regs[d.From].Node+i))
@@ -253,7 +257,9 @@ func (s *solver) set(c constraint, p uint32) {
 		if len(want) == 1 {
 			s.pointsTo(c.a, p)
 		}
-		if s.cell(p) != nil && s.cellsOf(s.class(c.typ)).Has(p) { // or the variable there, as in assert
+		if !s.boxed.Has(p) {
+			s.awaited.Add(p)
+		} else if s.cell(p) != nil && s.cellsOf(s.class(c.typ)).Has(p) { // or the variable there
 			for i, cell := range want {
 				s.copyEdge(p+cell, c.a+uint32(i), flows)
 			}

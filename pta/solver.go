@@ -86,13 +86,19 @@ type solver struct {
 	viewed       Set    // cells that have shapes of other types of the same size and kind
 	worded       Set    // references that were viewed as words
 	refWords     uint32 // what their words are
-	handleType   facts.TypeID
-	values       Set         // references and boxes
-	valuesLike   []*Set      // by skeleton: those that stand for a value of such a type
-	ifaces       []*verdicts // by type
-	ptrTo        map[facts.TypeID]facts.TypeID
-	refs         map[ObjID][]uint32 // references to parts of an object
-	refit        Set                // cells that filters may have refused before
+	// What code that is not known may have put into interfaces: pointers, or
+	// variables there. Unsafe code that makes interfaces of words is taken to use
+	// words of interfaces; a pointer there is itself.
+	unknown    uint32
+	boxed      Set
+	awaited    Set // what set took for pointers alone before it was known to be boxed
+	handleType facts.TypeID
+	values     Set         // references and boxes
+	valuesLike []*Set      // by skeleton: those that stand for a value of such a type
+	ifaces     []*verdicts // by type
+	ptrTo      map[facts.TypeID]facts.TypeID
+	refs       map[ObjID][]uint32 // references to parts of an object
+	refit      Set                // cells that filters may have refused before
 
 	objReach  []uint32 // by object: the variable that holds all that the object reaches, or 0
 	cellReach []uint32 // by cell: the variable that holds all that reflection lets a program reach from it, or 0
@@ -219,6 +225,8 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0) // node 0 is unused
+	s.unknown = s.node(0)
+	s.on(s.unknown, constraint{kind: consUnknown})
 	s.handleType = s.u.TypeByName("reflect.bfx_handle")
 	// Elements are numbered before anything else, so that context keys mean the
 	// same in every analysis of the program.

@@ -349,6 +349,7 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 	if k, ok := s.targetClass(t); ok {
 		var odd, parts Set
 		odd.addMinus(&add, s.cellsOf(k))
+		bytes := s.asBytes(t)
 		for _, p := range odd.Elems(nil) {
 			switch ob := &s.objs[s.obj[p]]; {
 			case ob.Kind == ObjFunc:
@@ -358,14 +359,24 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 				for i := range b.N {
 					parts.Add(b.Node + i)
 				}
-				if (s.raw(ObjID(of), t) || s.asBytes(t)) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
+				if bytes {
+					s.viewBytes(ObjID(of), t, &parts)
+				} else if s.raw(ObjID(of), t) && !s.native(b.Node, b, t) && s.plausible(b.Node, b, t) {
 					s.view(b.Node, t)
 				}
-			case !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t) || s.asBytes(t)) && s.plausible(p, ob, t):
+			case !bytes && !s.cellsOf(k).Has(p) && (mode == views || s.raw(s.obj[p], t)) && s.plausible(p, ob, t):
 				s.view(p, t)
 			}
 		}
-		if size, many := s.elements(t); many && mode == views {
+		if bytes {
+			last := noObj
+			for _, p := range add.Elems(nil) {
+				if o := s.obj[p]; o != last {
+					last = o
+					s.viewBytes(o, t, &parts)
+				}
+			}
+		} else if size, many := s.elements(t); many && mode == views {
 			for _, p := range add.Elems(nil) {
 				if s.obj[p] != noObj && s.objs[s.obj[p]].Type != 0 && s.cellsOf(k).Has(p) {
 					s.following(p, t, size, &parts)
@@ -376,6 +387,23 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 		dst = s.find(dst)
 	}
 	s.flowFiltered(&add, dst)
+}
+
+// viewBytes makes all cells of an object fit type t, which leads to bytes, and
+// adds them to parts: who goes on from one byte to the next reaches them all. Bytes hold no
+// pointers, so that the cells stay apart, whatever is done to them so.
+func (s *solver) viewBytes(id ObjID, t facts.TypeID, parts *Set) {
+	ob := &s.objs[id]
+	if ob.Type == 0 || ob.N == 1 && s.isBytes(&s.u.Layout(ob.Type).Cells[0]) {
+		return
+	}
+	for q := ob.Node; q < ob.Node+ob.N; q++ {
+		if s.starts(q, s.base(s.target(t))) {
+			s.refit.Add(q)
+			s.viewed.Add(q)
+		}
+		parts.Add(q)
+	}
 }
 
 // elements reports whether a value of type t, a slice or a pointer to an array,
