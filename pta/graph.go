@@ -243,7 +243,7 @@ func (s *solver) pop() uint64 {
 
 // collapse merges the nodes of each cycle of unfiltered copy edges, and orders
 // the rest.
-func (s *solver) collapse() {
+func (s *solver) collapse() error {
 	n := len(s.rep)
 	index := make([]uint32, n)
 	low := make([]uint32, n)
@@ -310,7 +310,9 @@ func (s *solver) collapse() {
 			}
 		}
 	}
-	s.pending()
+	if err := s.pending(); err != nil {
+		return err
+	}
 	s.effort, s.collapsed = 0, s.newEdges
 	s.collapseAt = s.newEdges + max(s.newEdges/8, s.lookEdges)
 	for v := range n {
@@ -319,6 +321,7 @@ func (s *solver) collapse() {
 			s.dedupe(uint32(v))
 		}
 	}
+	return nil
 }
 
 // renamed replaces merged nodes by what they were merged into.

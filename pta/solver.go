@@ -304,7 +304,9 @@ func (s *solver) drain() error {
 				return err
 			}
 		}
-		s.pending()
+		if err := s.pending(); err != nil {
+			return err
+		}
 		if len(s.work) > 0 {
 			n := uint32(s.pop())
 			s.queued[n] = false
@@ -323,12 +325,16 @@ func (s *solver) drain() error {
 			s.postpone(n, d)
 			s.effort += 1 + d.Len()/64
 			if s.effort > s.lookEffort && s.newEdges > s.collapsed+s.lookEdges/64 {
-				s.collapse()
+				if err := s.collapse(); err != nil {
+					return err
+				}
 			}
 			continue
 		}
 		if s.newEdges > s.collapseAt {
-			s.collapse()
+			if err := s.collapse(); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := s.constraints(); err != nil {
@@ -340,17 +346,23 @@ func (s *solver) drain() error {
 
 // pending fills reach variables and merges nodes found to be equal. The edges of
 // merged nodes get what some of them have not seen once all are merged.
-func (s *solver) pending() {
+func (s *solver) pending() error {
 	for len(s.reachTodo) > 0 || len(s.unites) > 0 || len(s.owed) > 0 {
 		for len(s.reachTodo) > 0 {
 			j := s.reachTodo[len(s.reachTodo)-1]
 			s.reachTodo = s.reachTodo[:len(s.reachTodo)-1]
 			s.fillReach(j)
+			if err := s.tick(); err != nil {
+				return err
+			}
 		}
 		for len(s.unites) > 0 {
 			p := s.unites[len(s.unites)-1]
 			s.unites = s.unites[:len(s.unites)-1]
 			s.merge(p[0], p[1])
+			if err := s.tick(); err != nil {
+				return err
+			}
 		}
 		if len(s.reachTodo) > 0 || len(s.owed) == 0 {
 			continue
@@ -362,11 +374,12 @@ func (s *solver) pending() {
 			}
 		}
 	}
+	return nil
 }
 
 func (s *solver) tick() error {
 	s.steps++
-	if s.steps&(1<<12-1) != 0 {
+	if s.steps&(1<<6-1) != 0 {
 		return nil
 	}
 	if s.cfg.Effort > 0 && s.stats.Effort > s.cfg.Effort && s.sensitive {
@@ -378,7 +391,7 @@ func (s *solver) tick() error {
 	if s.cfg.Progress != nil {
 		s.cfg.Progress(s.stats.Nodes, len(s.insts), s.stats)
 	}
-	if s.cfg.MemLimit > 0 && s.steps&(1<<16-1) == 0 {
+	if s.cfg.MemLimit > 0 && s.steps&(1<<12-1) == 0 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		if m.HeapAlloc > s.cfg.MemLimit {
