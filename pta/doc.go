@@ -43,6 +43,8 @@
 //	     memory as bytes (opaque)
 //	(U3) an address computed by arithmetic in an object leads to a cell of the
 //	     type that it is then converted to (arithmetic)
+//	(U4) bytes and numbers carry no pointers: who copies memory as bytes copies
+//	     none, and an interface that is made of words is made of an interface's
 //
 // Results are deterministic: equal inputs give equal numbers and sets. More
 // context (obj after insens, a larger K) gives no pair that less context does
@@ -176,10 +178,12 @@
 // have. Another access touches the cells whose bytes it overlaps, all of them
 // where an array or a derived address makes that unclear; what is loaded or
 // stored so is viewed at the other type in turn. A slice or array that unsafe
-// takes to start at a field goes on with the fields that follow. An interface viewed as its
-// words gives what the box holds, if that is a pointer. Only such conversions
-// mark objects: a pointer that is kept or passed as an unsafe.Pointer does not
-// (U2), and arithmetic gives an ObjArith (U3).
+// takes to start at a field goes on with the fields that follow. A pointer to
+// bytes, however it was come by, leads to all cells of the object, which stays as
+// it is (U4). An interface viewed as its words gives what the box holds, if that
+// is a pointer. Only conversions of addresses mark objects: a pointer that is kept
+// or passed as an unsafe.Pointer does not (U2), and arithmetic gives an ObjArith
+// (U3).
 //
 // # Solver
 //
@@ -191,10 +195,11 @@
 // variables that are copies of one other are that variable before anything is
 // solved. What depends on a variable alone (loads of the same field through it,
 // steps of reflection from it) is computed once, and what is stored into many
-// variables goes through one node a type. Sets are sorted arrays up to 16 elements, then sorted chunks of 512 that
-// sets share until one of them changes; cells are numbered apart from variables,
-// so that chunks are dense. Filters work on whole sets. There is no recursion
-// over the program.
+// variables goes through one node a type. What deep reads touch is computed last,
+// by the components of the graph of objects. Sets are sorted arrays up to 16
+// elements, then sorted chunks of 512 that sets share until one of them changes;
+// cells are numbered apart from variables. Filters work on whole sets. There is no
+// recursion over the program.
 //
 // # Coming from golang.org/x/tools/go/pointer
 //
