@@ -130,7 +130,9 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 	} else if !withRecv && len(args) > 0 {
 		args, params = args[1:], params[1:]
 	}
-	loose := c.Static != 0 || c.Fn != facts.NoReg && s.looseFuncs[s.u.SkeletonOf(f.Regs[c.Fn].Type)]
+	if c.Static != 0 || c.Fn != facts.NoReg && s.looseFuncs[s.u.SkeletonOf(f.Regs[c.Fn].Type)] {
+		s.passes(f, c, callee, args, params) // go:linkname, or unsafe, may declare it otherwise
+	}
 	inlined := callee.Is(facts.FnInline) && c.Static != 0 && !s.ctxs.full(ctx)
 	for i, a := range args {
 		if a == facts.NoReg || i >= len(params) {
@@ -139,9 +141,6 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, a), s.leaves(callee, params[i]))
 		for j := range n {
 			x, y := in.Base+f.Regs[a].Node+uint32(j), out.Base+callee.Regs[params[i]].Node+uint32(j)
-			if loose { // go:linkname may declare it otherwise
-				s.converts(s.decl[x], s.decl[y])
-			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
 				s.alias(y, x) // its only call
 			} else {
@@ -153,9 +152,6 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		n := min(s.leaves(f, c.Dst), s.leaves(callee, callee.Ret))
 		for j := range n {
 			x, y := out.Base+callee.Regs[callee.Ret].Node+uint32(j), in.Base+f.Regs[c.Dst].Node+uint32(j)
-			if loose {
-				s.converts(s.decl[x], s.decl[y])
-			}
 			if inlined && !s.filters(s.decl[x], s.decl[y]) {
 				s.alias(y, x) // its only result
 			} else {
@@ -164,6 +160,63 @@ func (s *solver) link(id InstID, f *facts.Func, row uint32, fn facts.FuncID, ctx
 		}
 	}
 	return to
+}
+
+// passes notes that a call converts arguments to the types of the callee's
+// parameters, and results back.
+func (s *solver) passes(f *facts.Func, c *facts.Call, callee *facts.Func, args, params []facts.Reg) {
+	convert := func(from, to facts.TypeID) {
+		x, y := s.u.Layout(from), s.u.Layout(to)
+		for i := range min(len(x.Ptrs), len(y.Ptrs)) {
+			s.converts(x.Cells[x.Ptrs[i]].Type, y.Cells[y.Ptrs[i]].Type)
+		}
+	}
+	for i := range min(len(args), len(params)) {
+		if a := args[i]; a != facts.NoReg {
+			convert(f.Regs[a].Type, callee.Regs[params[i]].Type)
+		}
+	}
+	if d := c.Dst; d != facts.NoReg && callee.Ret != facts.NoReg {
+		convert(callee.Regs[callee.Ret].Type, f.Regs[d].Type)
+	}
+}
+
+// loosenFuncs notes that unsafe makes functions of type t, which may then be
+// declared otherwise, also those that calls have reached before.
+func (s *solver) loosenFuncs(t facts.TypeID) {
+	k := s.u.SkeletonOf(t)
+	if s.looseFuncs[k] {
+		return
+	}
+	s.looseFuncs[k] = true
+	rows := map[facts.FuncID][]bool{} // calls of such values
+	for i := 1; i < len(s.insts); i++ {
+		in := &s.insts[i]
+		f := s.u.Funcs[in.Fn]
+		if f == nil {
+			continue
+		}
+		of, ok := rows[in.Fn]
+		if !ok {
+			for row := range f.Calls {
+				if c := &f.Calls[row]; c.Fn != facts.NoReg && s.u.SkeletonOf(f.Regs[c.Fn].Type) == k {
+					of = append(of, make([]bool, row+1-len(of))...)
+					of[row] = true
+				}
+			}
+			rows[in.Fn] = of
+		}
+		if of == nil {
+			continue
+		}
+		for _, e := range in.Out {
+			if callee := s.u.Funcs[s.insts[e.Callee].Fn]; !e.Kind.any() && int(e.Row) < len(of) && of[e.Row] && callee != nil {
+				c := &f.Calls[e.Row]
+				bound := max(len(callee.Params)-len(c.Args), 0) // a receiver without argument
+				s.passes(f, c, callee, c.Args, callee.Params[bound:])
+			}
+		}
+	}
 }
 
 // TestRunner is the model function whose one call runs one test.
@@ -415,11 +468,9 @@ func (s *solver) variadic(c constraint, x, to uint32, elem facts.TypeID) {
 	if len(l.Ptrs) == 0 {
 		return
 	}
-	v := s.nodes(variables, len(l.Ptrs))
+	v := s.leavesOf(l)
 	for i, cell := range l.Ptrs {
-		n := v + uint32(i)
-		s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
-		s.copyEdge(n, o+cell, flows)
+		s.copyEdge(v+uint32(i), o+cell, flows)
 	}
 	s.on(x, constraint{kind: consSet, a: v, typ: elem})
 }

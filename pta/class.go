@@ -212,14 +212,14 @@ func (s *solver) parts(t, v facts.TypeID, f func(a, b facts.TypeID)) {
 // class's cells, but not the class.
 func (s *solver) loosen(t facts.TypeID) {
 	if s.u.Types[t].Kind == facts.FuncKind {
-		s.looseFuncs[s.u.SkeletonOf(t)] = true
+		s.loosenFuncs(t)
 	}
 	k, ok := s.targetClass(t)
 	if !ok {
 		return
 	}
 	if s.u.Types[s.target(t)].Kind == facts.FuncKind {
-		s.looseFuncs[s.u.SkeletonOf(s.base(s.target(t)))] = true
+		s.loosenFuncs(s.base(s.target(t)))
 	}
 	shape := s.u.ShapeOf(s.target(t))
 	if slices.Contains(s.loose[k], shape) {

@@ -57,6 +57,17 @@ func (s *solver) node(t facts.TypeID) uint32 {
 	return n
 }
 
+// leavesOf makes a variable for each pointer-like leaf of a layout and returns the
+// first.
+func (s *solver) leavesOf(l *facts.Layout) uint32 {
+	first := s.nodes(variables, len(l.Ptrs))
+	for i, cell := range l.Ptrs {
+		n := first + uint32(i)
+		s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
+	}
+	return first
+}
+
 func (s *solver) find(n uint32) uint32 {
 	for s.rep[n] != n {
 		s.rep[n] = s.rep[s.rep[n]]

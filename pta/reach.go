@@ -139,9 +139,7 @@ func (s *solver) fillValue(r, base uint32, t facts.TypeID) {
 		s.fields(base, t, false, part)
 	case facts.Array:
 		part(base, ty.Elem)
-	case facts.FuncKind:
-		s.copyEdge(base, r, flows)
-	case facts.Interface:
+	case facts.FuncKind, facts.Interface: // unsafe may have put other cells into a function
 		s.copyEdge(s.contentReach(exported, base), r, flows)
 	case facts.Pointer, facts.Slice, facts.Map, facts.Chan:
 		s.on(base, constraint{kind: consReachDeref, a: r, typ: t})

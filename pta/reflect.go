@@ -348,11 +348,9 @@ func (s *solver) convert(c constraint, p uint32) {
 		if len(l.Ptrs) == 0 {
 			continue
 		}
-		v := s.nodes(variables, len(l.Ptrs))
+		v := s.leavesOf(l)
 		for i, cell := range l.Ptrs {
-			n := v + uint32(i)
-			s.typ[n], s.decl[n] = l.Cells[cell].Type, l.Cells[cell].Type
-			s.copyEdge(n, b+cell, flows)
+			s.copyEdge(v+uint32(i), b+cell, flows)
 		}
 		how := uint32(convertFew)
 		k := newKey{^InstID(0), c.a}

@@ -90,7 +90,7 @@ func (s *solver) viewCells(p uint32, t facts.TypeID) {
 			}
 		}
 		if x := &s.u.Types[c.Type]; x.Kind == facts.FuncKind {
-			s.looseFuncs[s.u.SkeletonOf(c.Type)] = true
+			s.loosenFuncs(c.Type)
 		}
 	}
 }
@@ -241,8 +241,8 @@ const (
 	views
 	// opaque is a conversion of an unsafe.Pointer that was passed or kept. It
 	// refuses cells that do not fit, but for bytes that are viewed as numbers and
-	// memory that is viewed as bytes: that such a pointer is converted back to a type that its object has is an
-	// assumption.
+	// memory that is viewed as bytes: that such a pointer is converted back to a
+	// type that its object has is an assumption.
 	opaque
 	// arithmetic gives an address somewhere in the object. A conversion of it to
 	// a pointer gives the cells that have the type; in raw memory that has none,

@@ -173,7 +173,7 @@ func (s modelSet) of(p *packages.Package) []*Model {
 	return s[strings.TrimPrefix(p.PkgPath, "vendor/")]
 }
 
-// builtIn returns the models among list that are no user's, and the user's.
+// split returns the models among list that are built in, and the user's.
 func split(list []*Model) (builtIn, user []*Model) {
 	for i, m := range list {
 		if m.User() {
