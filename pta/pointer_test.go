@@ -299,7 +299,7 @@ var anyWord = regexp.MustCompile(`\bany\b`)
 // TestPointerPrograms compares the two analyses on hand-written programs.
 func TestPointerPrograms(t *testing.T) {
 	seen := map[string]bool{}
-	for _, archive := range []string{"programs", "pointer/constructs"} {
+	for _, archive := range []string{"programs", "pointer/constructs", "pointer/values"} {
 		t.Run(archive, func(t *testing.T) {
 			dir, l, err := unpack("testdata/"+archive+".txtar", func(name, src string) string {
 				if strings.Contains(src, "\nimport ") {
