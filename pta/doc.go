@@ -83,7 +83,9 @@
 //	     references and raw cells whose types do, themselves or through a pointer
 //	(F3) a function value holds functions and closures
 //	(F4) an object that was viewed at a foreign type fits where that type and
-//	     its parts do; what filters refused before is offered again
+//	     its parts do, and interfaces that pointers to it implement; memory that
+//	     was viewed as a function fits functions; what filters refused before is
+//	     offered again
 //
 // A load or store through a pointer acts on those cells in its set that F1
 // admits for the pointer's declared type, also where nodes were merged.

@@ -190,10 +190,8 @@ func (s *solver) flowFiltered(from *Set, dst uint32) {
 		}
 		fresh.Each(func(p uint32) { s.implements(p, t) })
 		fit.addMeet(from, &s.ifaces[t].yes)
-		fit.addMeet(from, &s.untypedCells)
 	case facts.FuncKind: // (F3)
 		fit.addMeet(from, &s.funcCells)
-		fit.addMeet(from, &s.untypedCells)
 	default: // (F1)
 		k, ok := s.targetClass(t)
 		if !ok {
