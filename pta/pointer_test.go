@@ -327,6 +327,10 @@ func TestPointerPrograms(t *testing.T) {
 				if _, end := tw.witness(t); end != "" {
 					t.Errorf("%s: main does not return: %s", tw.name, end)
 				}
+				t.Run("datalog", func(t *testing.T) {
+					pta.NeedsZ3(t)
+					pta.CheckDatalog(t, tw.result.Prog)
+				})
 				c := &checker{T: t, l: l, r: tw.result, pol: policy{pta.Insens, 0}}
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)

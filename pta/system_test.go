@@ -10,14 +10,19 @@ import (
 // function is a function under construction.
 type function struct {
 	*facts.Func
-	g    *generator
-	sig  sig          // without receiver
-	ref  facts.FuncID // in the record
-	void bool         // only its name is known
+	g     *generator
+	sig   sig          // without receiver
+	ref   facts.FuncID // in the record
+	void  bool         // only its name is known
+	large int          // how many times larger than others
 }
 
 // newSystem returns the facts of a random package, the same for the same seed.
-func newSystem(seed uint64) *facts.Record {
+func newSystem(seed uint64) *facts.Record { return newSystemOf(seed, 1) }
+
+// newSystemOf returns one of about size times as many functions, of which the
+// larger main calls many.
+func newSystemOf(seed uint64, size int) *facts.Record {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), types: &types{byName: map[string]facts.TypeID{}}}
 	rec := &facts.Record{
 		PkgID: "p", Path: "p", Name: "main",
@@ -40,7 +45,7 @@ func newSystem(seed uint64) *facts.Record {
 		g.globals = append(g.globals, t)
 		rec.Globals = append(rec.Globals, facts.Global{Name: fmt.Sprintf("p.g%d", i), Pkg: "p", Type: t})
 	}
-	for i := range 3 + g.IntN(4) {
+	for i := range size * (3 + g.IntN(4)) {
 		s := g.sigs[g.IntN(2)]
 		f := g.function(fmt.Sprintf("p.f%d", i), 0, 0, s)
 		if g.IntN(6) == 0 {
@@ -48,7 +53,7 @@ func newSystem(seed uint64) *facts.Record {
 		}
 		f.void = g.IntN(25) == 0
 	}
-	for i := range 1 + g.IntN(3) {
+	for i := range size * (1 + g.IntN(3)) {
 		f := g.function(fmt.Sprintf("p.f0$%d", i), facts.FnClosure, 0, g.sigs[g.IntN(2)])
 		for range g.IntN(3) {
 			f.Free = append(f.Free, f.reg(g.pool[g.IntN(len(g.pool))]))
@@ -59,6 +64,7 @@ func newSystem(seed uint64) *facts.Record {
 	}
 	g.function("p.main", 0, 0, sig{})
 	main := g.funcs[len(g.funcs)-1]
+	main.large = size
 	for _, f := range g.funcs {
 		if len(f.sig.results) > 0 {
 			f.Ret = f.reg(g.types.tuple(f.sig.results))
@@ -265,6 +271,10 @@ func (f *function) body() {
 	}
 	for range 6 + g.IntN(26) {
 		f.row()
+	}
+	for range 20 * max(f.large-1, 0) {
+		f.row()
+		f.call()
 	}
 	for _, i := range phis {
 		p := &f.Phis[i]
