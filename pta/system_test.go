@@ -18,11 +18,16 @@ type function struct {
 }
 
 // newSystem returns the facts of a random package, the same for the same seed.
-func newSystem(seed uint64) *facts.Record { return newSystemOf(seed, 1) }
+func newSystem(seed uint64) *facts.Record { return makeSystem(seed, 1, false) }
 
 // newSystemOf returns one of about size times as many functions, of which the
 // larger main calls many.
-func newSystemOf(seed uint64, size int) *facts.Record {
+func newSystemOf(seed uint64, size int) *facts.Record { return makeSystem(seed, size, false) }
+
+// newSystemReaching returns one with rows for everything that is reachable.
+func newSystemReaching(seed uint64) *facts.Record { return makeSystem(seed, 1, true) }
+
+func makeSystem(seed uint64, size int, deeps bool) *facts.Record {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), types: &types{byName: map[string]facts.TypeID{}}}
 	rec := &facts.Record{
 		PkgID: "p", Path: "p", Name: "main",
@@ -30,6 +35,7 @@ func newSystemOf(seed uint64, size int) *facts.Record {
 		Methods: make([]string, 1), Globals: make([]facts.Global, 1),
 	}
 	g.types.rec = rec
+	g.deeps = deeps
 	g.illTyped = g.IntN(4) == 0
 	g.ghosts = !g.illTyped && g.IntN(3) == 0
 	if g.IntN(8) == 0 {
@@ -160,7 +166,7 @@ func points(f *facts.Func) []facts.Point {
 		n  int
 	}{
 		{facts.OpAlloc, len(f.Allocs)}, {facts.OpCopy, len(f.Copies)}, {facts.OpPhi, len(f.Phis)}, {facts.OpAddr, len(f.Addrs)}, {facts.OpMem, len(f.Mems)},
-		{facts.OpAssert, len(f.Asserts)}, {facts.OpGhost, len(f.Ghosts)}, {facts.OpCall, len(f.Calls)}, {facts.OpSelect, len(f.Selects)},
+		{facts.OpAssert, len(f.Asserts)}, {facts.OpGhost, len(f.Ghosts)}, {facts.OpReach, len(f.Reaches)}, {facts.OpDeep, len(f.Deeps)}, {facts.OpCall, len(f.Calls)}, {facts.OpSelect, len(f.Selects)},
 	} {
 		for i := range t.n {
 			ps = append(ps, facts.Point{Op: t.op, Row: uint32(i)})
