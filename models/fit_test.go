@@ -69,9 +69,9 @@ func TestMarkers(t *testing.T) {
 	for _, f := range models.Files() {
 		for _, m := range declared.FindAllStringSubmatch(string(f.Source), -1) {
 			name, bodied := m[1], strings.HasSuffix(m[0], "{") || strings.HasSuffix(m[0], "}")
-			helper := strings.HasPrefix(name, "bf_") || strings.HasPrefix(name, "bfx_") || ordinary(m[0])
+			helper := strings.HasPrefix(name, "bf_") || strings.HasPrefix(name, "bfx_") || name == "init" || ordinary(m[0])
 			if bodied && !helper || !bodied && !load.IsMarker(name) {
-				t.Errorf("%s/%s: %s is neither a stand-in (bf_), nor a helper (bfx_), nor a marker", f.Path, f.Name, m[0])
+				t.Errorf("%s/%s: %s is neither a stand-in (bf_), nor a helper (bfx_), nor init, nor a marker", f.Path, f.Name, m[0])
 			}
 		}
 	}

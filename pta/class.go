@@ -119,15 +119,12 @@ func (s *solver) declared(p uint32, k facts.TypeID) bool {
 }
 
 // typesAt returns the types of variables that start at cell p as pointers may
-// take them: those declared, those of their classes, and, with loose, the loose
-// ones of their shapes.
+// take them: those declared and those of views, what is in their classes, and,
+// with loose, the loose ones of their shapes.
 func (s *solver) typesAt(p uint32, loose bool) []facts.TypeID {
 	c := s.cell(p)
-	if c == nil || len(s.members) == 0 && len(s.looseOf) == 0 {
-		if c == nil {
-			return nil
-		}
-		return c.Types
+	if c == nil {
+		return nil
 	}
 	out := c.Types[:len(c.Types):len(c.Types)]
 	add := func(ts []facts.TypeID) {
@@ -137,13 +134,25 @@ func (s *solver) typesAt(p uint32, loose bool) []facts.TypeID {
 			}
 		}
 	}
-	for _, t := range c.Types {
-		add(s.members[s.class(t)])
+	add(s.viewedAs[p])
+	for i := 0; i < len(out); i++ {
+		add(s.members[s.class(out[i])])
 		if loose {
-			add(s.looseOf[s.u.ShapeOf(t)])
+			add(s.looseOf[s.u.ShapeOf(out[i])])
 		}
 	}
 	return out
+}
+
+// viewsAs notes that unsafe makes a variable of type t of what is at cell p,
+// and reports whether that is news.
+func (s *solver) viewsAs(p uint32, t facts.TypeID) bool {
+	fresh := s.starts(p, t)
+	if slices.Contains(s.viewedAs[p], t) || slices.Contains(s.cell(p).Types, t) {
+		return fresh
+	}
+	s.viewedAs[p] = append(s.viewedAs[p], t)
+	return true
 }
 
 // converts notes that values of type from are converted to type to, whose
@@ -217,9 +226,6 @@ func (s *solver) loosen(t facts.TypeID) {
 	k, ok := s.targetClass(t)
 	if !ok {
 		return
-	}
-	if s.u.Types[s.target(t)].Kind == facts.FuncKind {
-		s.loosenFuncs(s.base(s.target(t)))
 	}
 	shape := s.u.ShapeOf(s.target(t))
 	if slices.Contains(s.loose[k], shape) {

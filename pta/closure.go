@@ -158,6 +158,9 @@ func (c *reachability) successors(v uint32, buf []uint32) []uint32 {
 	for _, p := range s.ptrCells(id) {
 		buf = append(buf, c.node(o.Node+p))
 	}
+	for _, g := range s.ghostsOf[id] {
+		buf = append(buf, c.object(g))
+	}
 	if o.Untyped {
 		buf = append(buf, c.node(o.foreign))
 	}

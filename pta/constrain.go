@@ -379,8 +379,7 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	case consSpread:
 		s.spreadCell(n, p, ob)
 	case consGhost:
-		g := s.object(objKey{ObjGhost, p, 0, 0}, c.typ, 0)
-		s.pointsTo(c.a, s.objs[g].Node)
+		s.pointsTo(c.a, s.ghost(p, c.typ))
 	case consAny:
 		s.callAny(c, p, o)
 	case consConvert:

@@ -85,6 +85,8 @@ func (n *solverNames) object(o ObjID) string {
 		s = fmt.Sprintf("g%d", ob.Global)
 	case ObjFunc:
 		s = fmt.Sprintf("f%d", ob.Fn)
+	case ObjUnboxed:
+		s = fmt.Sprintf("copy(%s)", n.object(ObjID(ob.Of)))
 	case ObjGhost:
 		of := n.s.obj[ob.Of]
 		s = fmt.Sprintf("ghost(%s+%d)", n.object(of), ob.Of-n.s.objs[of].Node)
@@ -167,6 +169,10 @@ func differences(s *solver, r *Result, n *naive) []string {
 				set(func() string { return fmt.Sprintf("f%d r%d.%d in [%s]", f.ID, v, leaf, n.insts[t].ctx.seq) },
 					r.PointsTo(InstID(i), facts.Reg(v), uint32(leaf)), n.nodes[at].pts)
 			}
+		}
+		for row, d := range f.Deeps {
+			set(func() string { return fmt.Sprintf("f%d deep access %d in [%s]", f.ID, row, n.insts[t].ctx.seq) },
+				r.Deep(InstID(i), uint32(row)), n.reachable(t, f, d.X, d.Write))
 		}
 	}
 	for e := range n.edges {

@@ -83,7 +83,9 @@
 //	     references and raw cells whose types do, themselves or through a pointer
 //	(F3) a function value holds functions and closures
 //	(F4) an object that was viewed at a foreign type fits where that type and
-//	     its parts do; what filters refused before is offered again
+//	     its parts do, and interfaces that pointers to it implement; memory that
+//	     was viewed as a function fits functions; what filters refused before is
+//	     offered again
 //
 // A load or store through a pointer acts on those cells in its set that F1
 // admits for the pointer's declared type, also where nodes were merged.
@@ -118,7 +120,7 @@
 // a function value ignores functions of another number of parameters. go and
 // defer differ in the kind of edge alone. A deferred call stands wherever its
 // function may end. Panics: one global variable holds what any panic was given,
-// and recover reads it. A loop over a function calls it with a closure.
+// and, where package runtime is linked, its errors; recover reads it. A loop over a function calls it with a closure.
 //
 // Channels: a send stores into the cell buf, a receive loads from it, and select
 // does so for each of its cases, taken or not.
@@ -132,7 +134,8 @@
 // initialisers a function like others, called before main; nothing is held to an
 // order.
 //
-// Ghosts (sync.Pool, sync.Map, atomic.Value): the hidden cell of the object.
+// Ghosts (sync.Pool, sync.Map, time.Timer): the hidden cell of the object, a part
+// of all that reaches the object.
 //
 // # Reflection and everything that is reachable
 //

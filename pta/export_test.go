@@ -11,6 +11,13 @@ func (r *Result) PlainReach(i InstID, v facts.Reg) *Set {
 			unboxed[ObjID(r.Objs[o].Of)] = ObjID(o)
 		}
 	}
+	ghosts := map[ObjID][]ObjID{}
+	for o := range r.Objs {
+		if r.Objs[o].Kind == ObjGhost {
+			of := r.obj[r.Objs[o].Of]
+			ghosts[of] = append(ghosts[of], ObjID(o))
+		}
+	}
 	out := new(Set)
 	var todo []ObjID
 	seen := map[ObjID]bool{}
@@ -46,6 +53,9 @@ func (r *Result) PlainReach(i InstID, v facts.Reg) *Set {
 			for _, c := range r.u.Layout(o.Type).Ptrs {
 				content(o.Node + c)
 			}
+		}
+		for _, g := range ghosts[id] {
+			meet(g)
 		}
 		if o.Untyped {
 			content(o.foreign)

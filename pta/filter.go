@@ -17,7 +17,7 @@ func (s *solver) accepts(n, p uint32) bool {
 	case facts.Interface:
 		return len(ty.Methods) == 0 || s.implements(p, t)
 	case facts.FuncKind:
-		return s.funcCells.Has(p) || s.untypedCells.Has(p)
+		return s.funcCells.Has(p)
 	}
 	k, ok := s.targetClass(t)
 	return !ok || s.cellsOf(k).Has(p)
@@ -31,7 +31,7 @@ func (s *solver) implements(p uint32, t facts.TypeID) bool {
 		s.ifaces[t] = v
 	}
 	if !v.known.Add(p) {
-		return v.yes.Has(p) || s.untypedCells.Has(p)
+		return v.yes.Has(p)
 	}
 	o := &s.objs[s.obj[p]]
 	yes := false
@@ -56,7 +56,7 @@ func (s *solver) implements(p uint32, t facts.TypeID) bool {
 	if yes {
 		v.yes.Add(p)
 	}
-	return yes || o.Untyped
+	return yes
 }
 
 // pointerTo returns the type *t, or 0 if the program does not have it.

@@ -190,10 +190,8 @@ func (s *solver) flowFiltered(from *Set, dst uint32) {
 		}
 		fresh.Each(func(p uint32) { s.implements(p, t) })
 		fit.addMeet(from, &s.ifaces[t].yes)
-		fit.addMeet(from, &s.untypedCells)
 	case facts.FuncKind: // (F3)
 		fit.addMeet(from, &s.funcCells)
-		fit.addMeet(from, &s.untypedCells)
 	default: // (F1)
 		k, ok := s.targetClass(t)
 		if !ok {
@@ -353,7 +351,7 @@ func (s *solver) renamed(set *Set) *Set {
 // merge makes one node of two that hold the same at the fixed point: the nodes
 // of a cycle of unfiltered edges, or cells of one type into which the same may
 // be stored. A merged node refuses nothing that one of its members accepted:
-// members that differ in type get no filter.
+// members of types that refuse each other's values get no filter.
 func (s *solver) merge(v, w uint32) {
 	v, w = s.find(v), s.find(w)
 	if v == w {
@@ -381,18 +379,8 @@ func (s *solver) merge(v, w uint32) {
 	s.pts[v].addAll(s.pts[w])
 	s.pts[w] = nil
 	s.rep[w] = v
-	if s.typ[v] != s.typ[w] {
-		sv, okv := facts.TypeID(0), false
-		sw, okw := facts.TypeID(0), false
-		if s.typ[v] != 0 {
-			sv, okv = s.targetClass(s.typ[v])
-		}
-		if s.typ[w] != 0 {
-			sw, okw = s.targetClass(s.typ[w])
-		}
-		if !okv || !okw || sv != sw {
-			s.typ[v] = 0
-		}
+	if s.filters(s.typ[w], s.typ[v]) || s.filters(s.typ[v], s.typ[w]) {
+		s.typ[v] = 0
 	}
 	s.succ[v] = merged(s.succ[v], s.succ[w])
 	s.succ[w] = nil

@@ -299,7 +299,7 @@ var anyWord = regexp.MustCompile(`\bany\b`)
 // TestPointerPrograms compares the two analyses on hand-written programs.
 func TestPointerPrograms(t *testing.T) {
 	seen := map[string]bool{}
-	for _, archive := range []string{"programs", "pointer/constructs"} {
+	for _, archive := range []string{"programs", "pointer/constructs", "pointer/values"} {
 		t.Run(archive, func(t *testing.T) {
 			dir, l, err := unpack("testdata/"+archive+".txtar", func(name, src string) string {
 				if strings.Contains(src, "\nimport ") {
@@ -327,6 +327,10 @@ func TestPointerPrograms(t *testing.T) {
 				if _, end := tw.witness(t); end != "" {
 					t.Errorf("%s: main does not return: %s", tw.name, end)
 				}
+				t.Run("datalog", func(t *testing.T) {
+					pta.NeedsZ3(t)
+					pta.CheckDatalog(t, tw.result.Prog)
+				})
 				c := &checker{T: t, l: l, r: tw.result, pol: policy{pta.Insens, 0}}
 				if n := c.check(); n < 1 {
 					t.Errorf("%s: no expectations", tw.name)

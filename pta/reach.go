@@ -104,9 +104,28 @@ func (s *solver) fillObject(id ObjID) {
 	for _, c := range s.ptrCells(id) {
 		s.copyEdge(s.contentReach(everything, o.Node+c), r, flows)
 	}
+	for _, g := range s.ghostsOf[id] {
+		s.copyEdge(s.objectReach(g), r, flows)
+	}
 	if o.Untyped {
 		s.copyEdge(s.contentReach(everything, o.foreign), r, flows)
 	}
+}
+
+// ghost returns the hidden cell of type t that hangs on cell p. It is a part of
+// what reaches p: the memory that the real code has in its place is.
+func (s *solver) ghost(p uint32, t facts.TypeID) uint32 {
+	k := objKey{ObjGhost, p, 0, 0}
+	g, ok := s.objOf[k]
+	if !ok {
+		g = s.object(k, t, 0)
+		of := s.obj[p]
+		s.ghostsOf[of] = append(s.ghostsOf[of], g)
+		if r := s.objReach[of]; r != 0 {
+			s.copyEdge(s.objectReach(g), r, flows)
+		}
+	}
+	return s.objs[g].Node
 }
 
 // fillCell fills the variable of a reference, box or function.

@@ -417,15 +417,15 @@ func (s *solver) giveSliced(dst, p uint32, t facts.TypeID) {
 	}
 }
 
-// slice gives slices of the array that p stands for, and, should the program
-// have no type for them, its elements.
+// slice gives slices of the array that p stands for. Where the program has no
+// type for them, nobody takes one out of an interface: the model gives the array
+// too, whose elements are theirs.
 func (s *solver) slice(c constraint, p uint32) {
 	t, base, ok := s.value(p)
 	if !ok || s.u.Types[t].Kind != facts.Array {
 		return
 	}
 	elem := s.u.Types[t].Elem
-	s.give(c.a, base, elem)
 	xs := s.u.Over(elem, facts.Slice)
 	if s.u.Types[elem].Shape == "uint8" { // Bytes gives bytes of any type
 		if b := s.u.TypeByName("[]uint8"); b != 0 && !slices.Contains(xs, b) {

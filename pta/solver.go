@@ -72,20 +72,20 @@ type solver struct {
 	// Filters for whole sets: classes of types (class.go) and the cells at which
 	// variables of them start, or which were viewed so; cells of boxes, functions and untyped objects; what was
 	// decided for interface types.
-	classes      []facts.TypeID // union-find
-	classCells   []*Set
-	loose        map[facts.TypeID][]facts.ShapeID // by class: shapes of what its pointers may point to as well
-	members      map[facts.TypeID][]facts.TypeID  // by class, if more than one
-	asked        map[viewKey]bool                 // by converts and same
-	looseFuncs   map[facts.SkeletonID]bool        // functions to whose types unsafe converts
-	looseOf      map[facts.ShapeID][]facts.TypeID // the same by shape
-	untypedCells Set
-	boxCells     Set
-	funcCells    Set
-	refCells     Set
-	viewed       Set    // cells that have shapes of other types of the same size and kind
-	worded       Set    // references that were viewed as words
-	refWords     uint32 // what their words are
+	classes    []facts.TypeID // union-find
+	classCells []*Set
+	loose      map[facts.TypeID][]facts.ShapeID // by class: shapes of what its pointers may point to as well
+	members    map[facts.TypeID][]facts.TypeID  // by class, if more than one
+	asked      map[viewKey]bool                 // by converts and same
+	looseFuncs map[facts.SkeletonID]bool        // functions to whose types unsafe converts
+	looseOf    map[facts.ShapeID][]facts.TypeID // the same by shape
+	viewedAs   map[uint32][]facts.TypeID        // by cell: types of views that start there, besides those declared
+	boxCells   Set
+	funcCells  Set // of functions, closures, and what unsafe makes functions of
+	refCells   Set
+	viewed     Set    // cells that have shapes of other types of the same size and kind
+	worded     Set    // references that were viewed as words
+	refWords   uint32 // what their words are
 	// What code that is not known may have put into interfaces: pointers, or
 	// variables there. Unsafe code that makes interfaces of words is taken to use
 	// words of interfaces; a pointer there is itself.
@@ -98,6 +98,7 @@ type solver struct {
 	ifaces     []*verdicts // by type
 	ptrTo      map[facts.TypeID]facts.TypeID
 	refs       map[ObjID][]uint32 // references to parts of an object
+	ghostsOf   map[ObjID][]ObjID  // hidden cells that hang on an object
 	refit      Set                // cells that filters may have refused before
 
 	objReach  []uint32 // by object: the variable that holds all that the object reaches, or 0
@@ -219,9 +220,9 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, viewedAs: map[uint32][]facts.TypeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
-		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{},
+		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{}, ghostsOf: map[ObjID][]ObjID{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0) // node 0 is unused

@@ -7,6 +7,10 @@ import (
 // row adds one random row, or a few that belong together.
 func (f *function) row() {
 	g, t := f.g, f.g.types
+	if g.deeps && g.IntN(16) == 0 {
+		f.deep()
+		return
+	}
 	switch g.IntN(24) {
 	case 0, 1, 2:
 		x := g.pool[g.IntN(len(g.pool))]
@@ -72,12 +76,36 @@ func (f *function) row() {
 	}
 }
 
+// deep reads or writes all that a register reaches, or gives it. What gives it is
+// the only definition of its register, whose type no other row asks for.
+func (f *function) deep() {
+	x := f.ofKind(facts.Interface) // what boxes hold
+	if x == facts.NoReg || f.g.IntN(2) == 0 {
+		x = f.pick(func(r facts.Reg) bool { return f.leaves(r) > 0 })
+	}
+	if x == facts.NoReg {
+		return
+	}
+	switch f.g.IntN(4) {
+	case 0, 1:
+		all := f.g.types.add(facts.Type{Name: "p.all", Kind: facts.Interface, Size: 16, Named: true})
+		f.Reaches = append(f.Reaches, facts.Reach{Dst: f.reg(all), X: x, How: facts.ReachAll})
+	case 2:
+		f.Deeps = append(f.Deeps, facts.Deep{X: x, How: facts.ReachAll})
+	default:
+		f.Deeps = append(f.Deeps, facts.Deep{X: x, How: facts.ReachAll, Write: true})
+	}
+}
+
 // box puts something into an interface.
 func (f *function) box() {
 	g := f.g
 	x := f.pick(func(r facts.Reg) bool {
 		return f.kind(r).Kind != facts.Interface && !f.kind(r).Builtin && f.leaves(r) > 0
 	})
+	if s := f.ofKind(facts.Struct); g.deeps && s != facts.NoReg && !f.kind(s).Builtin && f.leaves(s) > 0 {
+		x = s
+	}
 	if x == facts.NoReg {
 		return
 	}

@@ -10,14 +10,24 @@ import (
 // function is a function under construction.
 type function struct {
 	*facts.Func
-	g    *generator
-	sig  sig          // without receiver
-	ref  facts.FuncID // in the record
-	void bool         // only its name is known
+	g     *generator
+	sig   sig          // without receiver
+	ref   facts.FuncID // in the record
+	void  bool         // only its name is known
+	large int          // how many times larger than others
 }
 
 // newSystem returns the facts of a random package, the same for the same seed.
-func newSystem(seed uint64) *facts.Record {
+func newSystem(seed uint64) *facts.Record { return makeSystem(seed, 1, false) }
+
+// newSystemOf returns one of about size times as many functions, of which the
+// larger main calls many.
+func newSystemOf(seed uint64, size int) *facts.Record { return makeSystem(seed, size, false) }
+
+// newSystemReaching returns one with rows for everything that is reachable.
+func newSystemReaching(seed uint64) *facts.Record { return makeSystem(seed, 1, true) }
+
+func makeSystem(seed uint64, size int, deeps bool) *facts.Record {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), types: &types{byName: map[string]facts.TypeID{}}}
 	rec := &facts.Record{
 		PkgID: "p", Path: "p", Name: "main",
@@ -25,6 +35,7 @@ func newSystem(seed uint64) *facts.Record {
 		Methods: make([]string, 1), Globals: make([]facts.Global, 1),
 	}
 	g.types.rec = rec
+	g.deeps = deeps
 	g.illTyped = g.IntN(4) == 0
 	g.ghosts = !g.illTyped && g.IntN(3) == 0
 	if g.IntN(8) == 0 {
@@ -40,7 +51,7 @@ func newSystem(seed uint64) *facts.Record {
 		g.globals = append(g.globals, t)
 		rec.Globals = append(rec.Globals, facts.Global{Name: fmt.Sprintf("p.g%d", i), Pkg: "p", Type: t})
 	}
-	for i := range 3 + g.IntN(4) {
+	for i := range size * (3 + g.IntN(4)) {
 		s := g.sigs[g.IntN(2)]
 		f := g.function(fmt.Sprintf("p.f%d", i), 0, 0, s)
 		if g.IntN(6) == 0 {
@@ -48,7 +59,7 @@ func newSystem(seed uint64) *facts.Record {
 		}
 		f.void = g.IntN(25) == 0
 	}
-	for i := range 1 + g.IntN(3) {
+	for i := range size * (1 + g.IntN(3)) {
 		f := g.function(fmt.Sprintf("p.f0$%d", i), facts.FnClosure, 0, g.sigs[g.IntN(2)])
 		for range g.IntN(3) {
 			f.Free = append(f.Free, f.reg(g.pool[g.IntN(len(g.pool))]))
@@ -59,6 +70,7 @@ func newSystem(seed uint64) *facts.Record {
 	}
 	g.function("p.main", 0, 0, sig{})
 	main := g.funcs[len(g.funcs)-1]
+	main.large = size
 	for _, f := range g.funcs {
 		if len(f.sig.results) > 0 {
 			f.Ret = f.reg(g.types.tuple(f.sig.results))
@@ -154,7 +166,7 @@ func points(f *facts.Func) []facts.Point {
 		n  int
 	}{
 		{facts.OpAlloc, len(f.Allocs)}, {facts.OpCopy, len(f.Copies)}, {facts.OpPhi, len(f.Phis)}, {facts.OpAddr, len(f.Addrs)}, {facts.OpMem, len(f.Mems)},
-		{facts.OpAssert, len(f.Asserts)}, {facts.OpGhost, len(f.Ghosts)}, {facts.OpCall, len(f.Calls)}, {facts.OpSelect, len(f.Selects)},
+		{facts.OpAssert, len(f.Asserts)}, {facts.OpGhost, len(f.Ghosts)}, {facts.OpReach, len(f.Reaches)}, {facts.OpDeep, len(f.Deeps)}, {facts.OpCall, len(f.Calls)}, {facts.OpSelect, len(f.Selects)},
 	} {
 		for i := range t.n {
 			ps = append(ps, facts.Point{Op: t.op, Row: uint32(i)})
@@ -265,6 +277,10 @@ func (f *function) body() {
 	}
 	for range 6 + g.IntN(26) {
 		f.row()
+	}
+	for range 20 * max(f.large-1, 0) {
+		f.row()
+		f.call()
 	}
 	for _, i := range phis {
 		p := &f.Phis[i]

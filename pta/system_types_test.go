@@ -239,6 +239,7 @@ type generator struct {
 	globals       []facts.TypeID
 	boxed         []facts.TypeID // what interfaces were made of
 	illTyped      bool
+	deeps         bool // has rows for everything that is reachable
 	ghosts        bool
 	wide          int // how many objects one variable gets, or 0
 }

@@ -219,6 +219,8 @@ func (n *naive) name(o int) string {
 		s = fmt.Sprintf("g%d", ob.a)
 	case ObjFunc:
 		s = fmt.Sprintf("f%d", ob.a)
+	case ObjUnboxed:
+		s = fmt.Sprintf("copy(%s)", n.name(int(ob.a)))
 	case ObjGhost:
 		of := n.nodes[ob.a].obj
 		s = fmt.Sprintf("ghost(%s+%d)", n.name(of), int(ob.a)-n.objs[of].first)

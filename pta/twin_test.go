@@ -107,9 +107,9 @@ func solveNaively(p *facts.Program, cfg Config, limit int) *naive {
 // outsideCore names a row of f that the twin has no rule for, or returns "".
 func outsideCore(u *facts.Universe, f *facts.Func) string {
 	switch {
-	case len(f.Deeps) > 0:
+	case slices.ContainsFunc(f.Deeps, func(d facts.Deep) bool { return d.How != facts.ReachAll || d.Fresh || d.From != facts.NoReg }):
 		return "deep access"
-	case len(f.Reaches) > 0:
+	case slices.ContainsFunc(f.Reaches, func(r facts.Reach) bool { return r.How != facts.ReachAll }):
 		return "reach"
 	case len(f.Anys) > 0:
 		return "call of anything"
@@ -199,6 +199,16 @@ func (n *naive) rows(i int, f *facts.Func) {
 			for _, p := range n.elems(at(g.Base, 0)) {
 				n.add(at(g.Dst, 0), n.object(naiveObj{kind: ObjGhost, a: uint32(p)}, n.u.Types[f.Regs[g.Dst].Type].Elem))
 			}
+		}
+	}
+	for _, r := range f.Reaches {
+		for p := range n.reachable(i, f, r.X, true) {
+			n.add(at(r.Dst, 0), p)
+		}
+	}
+	for _, d := range f.Deeps {
+		if d.Write {
+			n.havoc(n.reachable(i, f, d.X, true))
 		}
 	}
 	for row := range f.Calls {

@@ -26,15 +26,17 @@ func (s *solver) view(p uint32, t facts.TypeID) {
 func (s *solver) untype(p uint32, t facts.TypeID) {
 	id := s.obj[p]
 	o := &s.objs[id]
+	var fresh Set
 	for _, c := range s.u.Layout(s.target(t)).Cells {
 		for _, x := range c.Types {
 			for i := range o.N {
-				if s.starts(o.Node+i, x) {
-					s.refit.Add(o.Node + i)
+				if s.viewsAs(o.Node+i, x) {
+					fresh.Add(o.Node + i)
 				}
 			}
 		}
 	}
+	s.reconsider(&fresh)
 	if o.Untyped {
 		return
 	}
@@ -49,7 +51,6 @@ func (s *solver) untype(p uint32, t facts.TypeID) {
 	foreign := s.node(0)
 	o.foreign = foreign
 	for i := range o.N {
-		s.untypedCells.Add(o.Node + i)
 		s.refit.Add(o.Node + i)
 	}
 	if r := s.objReach[id]; r != 0 {
@@ -81,11 +82,12 @@ func (s *solver) sameCells(p uint32, ob *Object, t facts.TypeID) bool {
 
 // viewCells makes the cells from p on fit where those of a variable of type t do.
 func (s *solver) viewCells(p uint32, t facts.TypeID) {
+	var fresh Set
 	for i, c := range s.u.Layout(t).Cells {
 		q := p + uint32(i)
 		for _, x := range c.Types {
-			if s.starts(q, x) {
-				s.refit.Add(q)
+			if s.viewsAs(q, x) {
+				fresh.Add(q)
 				s.viewed.Add(q)
 			}
 		}
@@ -93,6 +95,7 @@ func (s *solver) viewCells(p uint32, t facts.TypeID) {
 			s.loosenFuncs(c.Type)
 		}
 	}
+	s.reconsider(&fresh)
 }
 
 // accessMode is how a value of type t is loaded from or stored into cell q
@@ -386,6 +389,12 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 		add.addMeet(&parts, s.cellsOf(k))
 		dst = s.find(dst)
 	}
+	if kind == facts.FuncKind && mode == views { // (F4)
+		var made Set
+		made.addMinus(&add, &s.funcCells)
+		s.funcCells.addAll(&made)
+		s.refit.addAll(&made)
+	}
 	s.flowFiltered(&add, dst)
 }
 
@@ -397,13 +406,15 @@ func (s *solver) viewBytes(id ObjID, t facts.TypeID, parts *Set) {
 	if ob.Type == 0 || ob.N == 1 && s.isBytes(&s.u.Layout(ob.Type).Cells[0]) {
 		return
 	}
+	var fresh Set
 	for q := ob.Node; q < ob.Node+ob.N; q++ {
-		if s.starts(q, s.base(s.target(t))) {
-			s.refit.Add(q)
+		if s.viewsAs(q, s.base(s.target(t))) {
+			fresh.Add(q)
 			s.viewed.Add(q)
 		}
 		parts.Add(q)
 	}
+	s.reconsider(&fresh)
 }
 
 // elements reports whether a value of type t, a slice or a pointer to an array,

@@ -3,10 +3,12 @@
 // bddbddb introduced (Whaley, Avots, Carbin, Lam: Using Datalog with binary
 // decision diagrams for program analysis, APLAS 2005) and that Z3 reads:
 //
-//	z3 program.datalog
+//	z3 fp.xform.inline_eager=false fp.xform.inline_linear=false program.datalog
 //
 // prints the relations pts(v, c), what variable or cell v may point to, and
-// calls(s, f), which functions a call may run. Outsiders can add rules and ask
+// calls(s, f), which functions a call may run. Without the options (Options) it
+// puts rules together that are apart on purpose, and takes a hundred times as long
+// for the same answers. Outsiders can add rules and ask
 // their own questions; tests compare the answers with those of package pta.
 //
 // # What may be believed
@@ -36,6 +38,9 @@ import (
 
 	"github.com/bfverify/bfverify/facts"
 )
+
+// Options are those that Z3 should be given.
+var Options = []string{"fp.xform.inline_eager=false", "fp.xform.inline_linear=false"}
 
 // Object is what a range of nodes stands for: the cells of what is allocated at
 // a site, of a global, of a function as a value, or the cell that hangs on cell

@@ -116,23 +116,24 @@ type extractor struct {
 // builder builds one Record.
 type builder struct {
 	*extractor
-	pkg     Package
-	rec     *facts.Record
-	types   map[types.Type]facts.TypeID
-	typeOf  map[string]facts.TypeID
-	funcs   map[*ssa.Function]facts.FuncID
-	funcOf  map[string]facts.FuncID
-	methods map[string]facts.MethodID
-	globals map[string]facts.GlobalID
-	files   map[string]uint32
-	leafN   typeutil.Map // types.Type -> int
-	cellN   typeutil.Map
-	work    []*ssa.Function
-	queued  map[*ssa.Function]bool
-	byValue map[*ssa.FreeVar]bool
-	capture map[*ssa.Alloc]bool
-	tables  []tableJob
-	err     error
+	pkg        Package
+	rec        *facts.Record
+	types      map[types.Type]facts.TypeID
+	typeOf     map[string]facts.TypeID
+	funcs      map[*ssa.Function]facts.FuncID
+	funcOf     map[string]facts.FuncID
+	methods    map[string]facts.MethodID
+	globals    map[string]facts.GlobalID
+	files      map[string]uint32
+	leafN      typeutil.Map // types.Type -> int
+	cellN      typeutil.Map
+	work       []*ssa.Function
+	queued     map[*ssa.Function]bool
+	byValue    map[*ssa.FreeVar]bool
+	capture    map[*ssa.Alloc]bool
+	kernelArgs map[kernelArg]bool // by toKernel
+	tables     []tableJob
+	err        error
 }
 
 // tableJob asks for the method table of a concrete type.
@@ -153,7 +154,7 @@ func (x *extractor) record(p Package) (*facts.Record, error) {
 		funcs: map[*ssa.Function]facts.FuncID{}, funcOf: map[string]facts.FuncID{},
 		methods: map[string]facts.MethodID{}, globals: map[string]facts.GlobalID{},
 		files: map[string]uint32{"": 0}, queued: map[*ssa.Function]bool{},
-		byValue: map[*ssa.FreeVar]bool{}, capture: map[*ssa.Alloc]bool{},
+		byValue: map[*ssa.FreeVar]bool{}, capture: map[*ssa.Alloc]bool{}, kernelArgs: map[kernelArg]bool{},
 	}
 	if p.SSA == nil {
 		return b.rec, nil

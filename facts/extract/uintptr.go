@@ -1,7 +1,10 @@
 package extract
 
 import (
+	"go/constant"
+	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -60,26 +63,214 @@ func (l *lowering) fromUintptr(r facts.Reg, u ssa.Value) {
 // kernel lowers what a call does to memory whose address it gets as a number, as
 // rule (4) of package unsafe allows for functions in assembly and those that make
 // system calls: it reads and writes what the pointer points to and, where pointers
-// are in that, all that it leads to. Which of the two a system call does is not
-// looked at: package syscall of std has models that say it.
+// are in that, all that it leads to; a system call that is known to do but one of
+// the two does that. A number that may be an address and is none of a pointer of
+// this function is an assumption.
 func (l *lowering) kernel(fn *ssa.Function, c *ssa.CallCommon) {
-	if fn == nil || fn.Blocks != nil && !strings.Contains(fn.Name(), "yscall") || c.IsInvoke() {
+	if fn == nil || c.IsInvoke() {
 		return
 	}
-	for _, a := range c.Args {
-		if b, ok := a.Type().Underlying().(*types.Basic); !ok || b.Kind() != types.Uintptr {
+	reads, writes := l.systemCall(fn, c)
+	for i, a := range c.Args {
+		if !numbers(a.Type()) || !l.builder.toKernel(fn, i) {
 			continue
 		}
-		for _, p := range pointersIn(a, func(t types.Type) bool { return l.leaves(t) == 1 }) {
+		pointers, elsewhere := l.handed(a)
+		for _, p := range pointers {
 			how := facts.ReachCells
 			if !l.pointsFlat(p, 8) {
 				how = facts.ReachAll
 			}
 			x := l.reg(p)
-			l.deep(facts.Deep{X: x, How: how})
-			l.deep(facts.Deep{X: x, Write: true, How: how})
+			if reads {
+				l.deep(facts.Deep{X: x, How: how})
+			}
+			if writes {
+				l.deep(facts.Deep{X: x, Write: true, How: how})
+			}
+		}
+		if elsewhere && len(pointers) == 0 && !strings.HasPrefix(l.f.Pkg, "runtime") {
+			l.assume("unsafe", "a uintptr from elsewhere is handed to "+fn.String()+": it is assumed to be no address of memory of the program")
 		}
 	}
+}
+
+// numbers reports whether values of type t are what addresses are handed to the
+// kernel as: a uintptr, or several.
+func numbers(t types.Type) bool {
+	t = t.Underlying()
+	if s, ok := t.(*types.Slice); ok {
+		t = s.Elem().Underlying()
+	}
+	b, ok := t.(*types.Basic)
+	return ok && b.Kind() == types.Uintptr
+}
+
+// handed returns the pointers that argument a, a number or a slice of them that
+// the call makes, was computed from in this function, and whether it is computed
+// from a number that is loaded, or that a call gave.
+func (l *lowering) handed(a ssa.Value) (pointers []ssa.Value, elsewhere bool) {
+	for _, v := range elementsOf(a) {
+		pointers = append(pointers, pointersIn(v, func(t types.Type) bool { return l.leaves(t) == 1 })...)
+		elsewhere = elsewhere || slices.ContainsFunc(numbersIn(v), func(v ssa.Value) bool {
+			switch v := v.(type) {
+			case *ssa.UnOp:
+				return v.Op == token.MUL
+			case *ssa.Call:
+				return v.Call.Method == nil || v.Call.Method.Name() != "Fd"
+			case *ssa.Extract, *ssa.Field, *ssa.Lookup, *ssa.Index:
+				return true
+			}
+			return false
+		})
+	}
+	return
+}
+
+// elementsOf returns what is stored into the slice that a variadic call makes of
+// its last arguments, or v.
+func elementsOf(v ssa.Value) []ssa.Value {
+	s, ok := v.(*ssa.Slice)
+	if !ok {
+		return []ssa.Value{v}
+	}
+	array, ok := s.X.(*ssa.Alloc)
+	if !ok {
+		return nil
+	}
+	var out []ssa.Value
+	for _, r := range *array.Referrers() {
+		if at, ok := r.(*ssa.IndexAddr); ok {
+			for _, r := range *at.Referrers() {
+				if st, ok := r.(*ssa.Store); ok && st.Addr == at {
+					out = append(out, st.Val)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// numbersIn returns the values of type uintptr that v is computed from, and that
+// are not computed themselves in this function.
+func numbersIn(v ssa.Value) []ssa.Value {
+	var out []ssa.Value
+	seen := map[ssa.Value]bool{}
+	todo := []ssa.Value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[v] || !numbers(v.Type()) {
+			continue
+		}
+		seen[v] = true
+		switch v := v.(type) {
+		case *ssa.BinOp:
+			todo = append(todo, v.X, v.Y)
+		case *ssa.Phi:
+			todo = append(todo, v.Edges...)
+		case *ssa.ChangeType:
+			todo = append(todo, v.X)
+		case *ssa.Convert:
+			todo = append(todo, v.X)
+		default:
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// kernelArg names an argument of a function.
+type kernelArg struct {
+	fn *ssa.Function
+	i  int
+}
+
+// toKernel reports whether fn hands its i-th argument, a number, to the kernel or to
+// assembly: it has no body, or passes it on. A function that calls itself is taken
+// to do so.
+func (b *builder) toKernel(fn *ssa.Function, i int) bool {
+	if fn.Blocks == nil {
+		return true
+	}
+	k := kernelArg{fn, i}
+	if r, ok := b.kernelArgs[k]; ok {
+		return r
+	}
+	b.kernelArgs[k] = true
+	r := i < len(fn.Params) && b.passesOn(fn, fn.Params[i])
+	b.kernelArgs[k] = r
+	return r
+}
+
+// passesOn reports whether fn hands its parameter p, or an element of it, to the
+// kernel.
+func (b *builder) passesOn(fn *ssa.Function, p *ssa.Parameter) bool {
+	for _, block := range fn.Blocks {
+		for _, in := range block.Instrs {
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			c := call.Common()
+			callee := c.StaticCallee()
+			if callee == nil {
+				continue
+			}
+			for i, a := range c.Args {
+				if numbers(a.Type()) && slices.ContainsFunc(elementsOf(a), func(v ssa.Value) bool { return from(v, p) }) && b.toKernel(callee, i) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// from reports whether number v is computed from parameter p, or an element of it.
+func from(v ssa.Value, p *ssa.Parameter) bool {
+	return slices.ContainsFunc(numbersIn(v), func(v ssa.Value) bool {
+		if u, ok := v.(*ssa.UnOp); ok {
+			if at, ok := u.X.(*ssa.IndexAddr); ok {
+				return at.X == p
+			}
+		}
+		return v == p
+	})
+}
+
+// systemCall returns what the system call does to the memory that it is handed, if
+// it is made with a constant number by package syscall, or by the package of
+// golang.org/x/sys that has the numbers too.
+func (l *lowering) systemCall(fn *ssa.Function, c *ssa.CallCommon) (reads, writes bool) {
+	if fn.Pkg == nil || fn.Pkg.Pkg.Path() != "syscall" && fn.Pkg.Pkg.Path() != "golang.org/x/sys/unix" {
+		return true, true
+	}
+	switch fn.Name() {
+	case "Syscall", "Syscall6", "RawSyscall", "RawSyscall6", "SyscallNoError", "RawSyscallNoError":
+	default:
+		return true, true
+	}
+	k, ok := c.Args[0].(*ssa.Const)
+	if !ok || k.Value == nil {
+		return true, true
+	}
+	for name, does := range systemCalls {
+		if x, ok := fn.Pkg.Pkg.Scope().Lookup("SYS_" + name).(*types.Const); ok && constant.Compare(constant.ToInt(x.Val()), token.EQL, constant.ToInt(k.Value)) {
+			return does == 'r', does == 'w'
+		}
+	}
+	return true, true
+}
+
+// systemCalls are those of Linux that only read ('r') or only write ('w') the memory
+// that their arguments point to. Source: section 2 of the Linux manual.
+var systemCalls = map[string]byte{
+	"WRITE": 'r', "PWRITE64": 'r', "WRITEV": 'r', "PWRITEV": 'r', "SENDTO": 'r', "SENDMSG": 'r',
+	"BIND": 'r', "CONNECT": 'r', "SETSOCKOPT": 'r', "OPEN": 'r', "OPENAT": 'r', "MKDIRAT": 'r',
+	"UNLINKAT": 'r', "RENAMEAT": 'r', "CHDIR": 'r', "EPOLL_CTL": 'r', "INOTIFY_ADD_WATCH": 'r', "MEMFD_CREATE": 'r',
+	"READ": 'w', "PREAD64": 'w', "GETRANDOM": 'w', "GETCWD": 'w', "PIPE2": 'w', "FSTAT": 'w',
+	"GETDENTS64": 'w', "UNAME": 'w', "SYSINFO": 'w', "CLOCK_GETTIME": 'w',
 }
 
 // pointsFlat reports whether a pointer surely points to memory without pointers,

@@ -133,3 +133,22 @@ func bf_SetCgoTraceback(version int, traceback, context, symbolizer unsafe.Point
 func (e *TypeAssertionError) bf_Error() string { return "interface conversion" }
 
 func (e *TypeAssertionError) bf_RuntimeError() {}
+
+// Operations that fail panic with values of these types: what recover gives may
+// be any of them, in any goroutine.
+func init() {
+	switch {
+	case bfMaybe():
+		panic(new(TypeAssertionError))
+	case bfMaybe():
+		panic(new(PanicNilError))
+	case bfMaybe():
+		panic(boundsError{})
+	case bfMaybe():
+		panic(plainError(""))
+	case bfMaybe():
+		panic(errorString(""))
+	case bfMaybe():
+		panic(errorAddressString{})
+	}
+}

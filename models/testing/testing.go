@@ -9,7 +9,7 @@
 //
 // bfx_tRunner, bfx_bRunner, bfx_fRunner and bfx_eRunner run one entry of the
 // test binary. Flags, reports, profiles and coverage are left out: they touch
-// nothing of the tests.
+// nothing of the tests, but for what Short and Verbose say.
 //
 //bf:default inert the runner's own state is ordered by the runner, see the stand-ins
 package testing
@@ -29,6 +29,7 @@ func bfCallFunc(f, x any) any
 func bfParallel()
 func bfTests()
 func bfGoexit()
+func bfUnknown(reason string)
 
 func bfx_int() int {
 	if bfMaybe() {
@@ -168,6 +169,19 @@ func (t *T) bf_Run(name string, f func(t *T)) bool {
 func (t *T) bf_Parallel() { bfParallel() }
 
 func bf_testingSynctestTest(t *T, f func(*T)) (ok bool) { return t.Run("", f) }
+
+// Short and Verbose read flags, which Parse has written before the tests run. The
+// objects are the package's own: accesses to them are out of scope, and package
+// flag does not know them here.
+func bf_Short() bool {
+	bfUnknown("testing.Short: nothing sets the flags of package testing while tests run")
+	return bfMaybe()
+}
+
+func bf_Verbose() bool {
+	bfUnknown("testing.Verbose: nothing sets the flags of package testing while tests run")
+	return bfMaybe()
+}
 
 func (t *T) bf_Setenv(key, value string) { t.common.Setenv(key, value) }
 
