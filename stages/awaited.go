@@ -74,8 +74,9 @@ type awaited struct {
 	by      [][]int                               // signals by the threads that send them
 	ops     map[uint32]*chanOps
 	joins   []join
-	late    map[int][]int // by signal: the threads that (S6) lets wait
-	waits   map[spot]int  // signals waited for, by point
+	late    map[int][]int  // by signal: the threads that (S6) lets wait
+	starts  map[int]*after // by thread with one parent: what may follow its starts
+	waits   map[spot]int   // signals waited for, by point
 	// bodies of Do, found when first asked for.
 	bodies      []body
 	bodiesFound bool
@@ -89,7 +90,7 @@ type chanOps struct {
 }
 
 func newAwaited(v *stage.View, ov *overwritten, joins []join) *awaited {
-	a := &awaited{v: v, joins: joins, late: map[int][]int{}, once: map[uint32]bool{}, byCell: map[uint32][]int{}, waits: map[spot]int{}, by: make([][]int, len(v.Threads))}
+	a := &awaited{v: v, joins: joins, late: map[int][]int{}, starts: map[int]*after{}, once: map[uint32]bool{}, byCell: map[uint32][]int{}, waits: map[spot]int{}, by: make([][]int, len(v.Threads))}
 	a.findSignals(ov, joins)
 	a.solve()
 	return a
@@ -218,20 +219,22 @@ func (a *awaited) findSignals(ov *overwritten, joins []join) {
 func (a *awaited) lateWaiters(j *join) []int {
 	v := a.v
 	var out []int
+	var starts []spot
+	for _, c := range j.Joined {
+		starts = append(starts, startsOf(v, c)...)
+	}
+	lead := leading(v, starts)
 	for t := 1; t < len(v.Threads); t++ {
 		th := &v.Threads[t]
-		if len(th.Parents) != 1 || th.Parents[0] != j.Owner {
+		if len(th.Parents) != 1 || th.Parents[0] != j.Owner || slices.Contains(j.Joined, t) {
 			continue
 		}
-		af := newAfter(v, j.Owner, startsOf(v, t))
-		ok := true
-		for _, c := range j.Joined {
-			ok = ok && c != t
-			for _, s := range startsOf(v, c) {
-				ok = ok && !af.Has(v, s.Inst, s.Point)
-			}
+		af := a.starts[t]
+		if af == nil {
+			af = newAfter(v, j.Owner, startsOf(v, t))
+			a.starts[t] = af
 		}
-		if ok {
+		if !af.HasAny(v, starts, lead) {
 			out = append(out, t)
 		}
 	}

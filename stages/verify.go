@@ -116,9 +116,11 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 	for _, c := range res.Coarse {
 		coarse = append(coarse, export.Coarse{Package: c.Pkg, Share: c.Share})
 	}
+	opt.Progress("accesses", 0, 0)
 	w := stage.NewWorld(res)
 	full := stage.NewView(w, stage.AllEntries)
 	ov := findOverwritten(w)
+	opt.Progress("locks", 0, 0)
 	start := time.Now()
 	shared := &shared{over: ov, locks: mustnot.NewLocks(full, ov.Has)}
 	shared.lockSecs = time.Since(start).Seconds()
@@ -259,6 +261,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	secs := map[string]float64{"global-lock": sh.lockSecs}
 	sh.lockSecs = 0
 	timed := func(name string, f func()) {
+		opt.Progress(name, 0, 0)
 		t := time.Now()
 		f()
 		secs[name] += time.Since(t).Seconds()
