@@ -6,6 +6,23 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
+// lockOp is an operation on a lock.
+type lockOp struct {
+	obj     facts.Reg
+	acquire bool
+	write   bool
+}
+
+// opAt returns what a point does to a lock.
+func (l *Locks) opAt(f *facts.Func, p uint32) (lockOp, bool) {
+	pt := f.Points[p]
+	if pt.Op != facts.OpSync {
+		return lockOp{}, false
+	}
+	y := &f.Syncs[pt.Row]
+	return lockOp{y.Obj, y.Op == facts.SyncAcquire, y.Write}, y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease
+}
+
 // names calls f with the names of the object that a register points to.
 func (l *Locks) names(n pta.InstID, sh *shape, r facts.Reg, write bool, f func(Name)) {
 	rt := sh.roots[r]
@@ -110,16 +127,20 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, sh *shape, sp *shapePoint, s h
 		s = l.sets.drop(s, func(m Name) bool { return !m.Object && m.Reg == sp.def })
 	}
 	switch sp.kind {
-	case acquire: // (L2)
-		y := &f.Syncs[f.Points[sp.point].Row]
-		l.names(n, sh, y.Obj, y.Write, func(name Name) { s = l.sets.with(s, name) })
-	case release: // (L3)
-		if s == nothing {
-			break
+	case sync:
+		y, ok := l.opAt(f, sp.point)
+		switch {
+		case !ok:
+		case y.acquire: // (L2)
+			l.names(n, sh, y.obj, y.write, func(name Name) { s = l.sets.with(s, name) })
+		default: // (L3)
+			if s == nothing {
+				break
+			}
+			set := l.cellsOf(n, y.obj)
+			s = l.sets.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
+			panics = s
 		}
-		set := l.cellsOf(n, f.Syncs[f.Points[sp.point].Row].Obj)
-		s = l.sets.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
-		panics = s
 	case call: // (L4)
 		gained, some := nothing, false
 		for _, e := range l.v.EdgesAt(n, f.Points[sp.point]) {

@@ -32,7 +32,6 @@ package mustnot
 import (
 	"slices"
 
-	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
@@ -43,11 +42,11 @@ type Locks struct {
 	shapes []*shape // by function
 	sets   *table
 	// rel are the instances that lock or unlock, or call one that does; order
-	// lists them, callees before callers but for cycles. holding are those that
-	// may hold something although they are entered with nothing.
-	rel     stage.Bits
-	order   []pta.InstID
-	holding stage.Bits
+	// lists them, callees before callers but for cycles. takes are those that
+	// lock, holding those that may hold something although they are entered with
+	// nothing.
+	rel, takes, holding stage.Bits
+	order               []pta.InstID
 	// index numbers the cells that anything may release; cells holds sets of
 	// them. For each points-to set, exact caches which of them are in it, near
 	// which lie in its objects; meets caches which sets have common elements.
@@ -72,7 +71,7 @@ func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 	n := len(v.Res.Insts)
 	l := &Locks{
 		v: v, shapes: make([]*shape, len(v.Prog.Funcs)), sets: newTable(),
-		rel: stage.NewBits(n), holding: stage.NewBits(n), index: map[uint32]int{},
+		rel: stage.NewBits(n), takes: stage.NewBits(n), holding: stage.NewBits(n), index: map[uint32]int{},
 		exact: map[*pta.Set]stage.Set{}, near: map[*pta.Set]stage.Set{}, meets: map[[2]stage.Set]bool{}, one: map[uint32]bool{},
 		releases: make([]stage.Set, n), acquires: make([]held, n), entry: make([]held, n),
 		blocks: map[pta.InstID][]held{}, bad: map[uint32]string{},
@@ -116,21 +115,19 @@ func (l *Locks) usable(overwritten func(uint32) bool) {
 	for i := 1; i < len(v.Res.Insts); i++ {
 		id := pta.InstID(i)
 		f := v.Res.Func(id)
-		if f == nil || !v.Live.Has(i) {
+		if f == nil || !v.Live.Has(i) || len(f.Syncs) == 0 {
 			continue
 		}
-		for p, pt := range f.Points {
-			if pt.Op != facts.OpSync {
-				continue
-			}
-			y := &f.Syncs[pt.Row]
-			switch y.Op {
-			case facts.SyncRelease:
-				if !l.holds(id, l.shapeOf(f), l.at(id, uint32(p)), y.Obj) {
-					v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
+		for p := range f.Points {
+			y, ok := l.opAt(f, uint32(p))
+			switch {
+			case !ok:
+			case !y.acquire:
+				if !l.holds(id, l.shapeOf(f), l.at(id, uint32(p)), y.obj) {
+					v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
 				}
-			case facts.SyncAcquire:
-				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+			default:
+				v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) {
 					if overwritten(c) {
 						l.bad[c] = "it may be overwritten by a plain store"
 					}

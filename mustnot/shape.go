@@ -11,11 +11,9 @@ import (
 type shape struct {
 	roots  []root
 	blocks []shapeBlock
-	// acquires: some reached point takes a lock. releases are the operands of
-	// reached releases.
-	acquires bool
-	releases []facts.Reg
-	// calls and anys tell the rows of Calls and Anys that a reached point runs.
+	// syncs are the reached points that may lock or unlock; calls and anys tell the
+	// rows of Calls and Anys that a reached point runs.
+	syncs       []uint32
 	calls, anys stage.Bits
 }
 
@@ -36,8 +34,7 @@ type pointKind uint8
 
 const (
 	other pointKind = iota
-	acquire
-	release
+	sync            // see opAt
 	call
 )
 
@@ -88,11 +85,9 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 			}
 			switch pt.Op {
 			case facts.OpSync:
-				switch y := &f.Syncs[pt.Row]; y.Op {
-				case facts.SyncAcquire:
-					sp.kind, sh.acquires = acquire, true
-				case facts.SyncRelease:
-					sp.kind, sh.releases = release, append(sh.releases, y.Obj)
+				switch f.Syncs[pt.Row].Op {
+				case facts.SyncAcquire, facts.SyncRelease:
+					sp.kind, sh.syncs = sync, append(sh.syncs, p)
 				}
 			case facts.OpCall:
 				sp.kind = call

@@ -84,21 +84,26 @@ func (l *Locks) findRelevant() {
 		}
 	}
 	for i := 1; i < len(v.Res.Insts); i++ {
-		f := v.Res.Func(pta.InstID(i))
-		if f == nil || !v.Live.Has(i) {
+		n := pta.InstID(i)
+		f := v.Res.Func(n)
+		if f == nil || !v.Live.Has(i) || len(f.Syncs) == 0 {
 			continue
 		}
-		for _, y := range f.Syncs {
-			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
-				mark(pta.InstID(i))
+		for p := range f.Points {
+			y, ok := l.opAt(f, uint32(p))
+			if !ok {
+				continue
 			}
-			if y.Op == facts.SyncRelease {
-				v.Res.PointsTo(pta.InstID(i), y.Obj, 0).Each(func(c uint32) {
-					if _, ok := l.index[c]; !ok {
-						l.index[c] = len(l.index)
-					}
-				})
+			mark(n)
+			if y.acquire {
+				l.takes.Add(i)
+				continue
 			}
+			v.Res.PointsTo(n, y.obj, 0).Each(func(c uint32) {
+				if _, ok := l.index[c]; !ok {
+					l.index[c] = len(l.index)
+				}
+			})
 		}
 	}
 	for len(todo) > 0 {
@@ -137,7 +142,7 @@ func (l *Locks) components(list []pta.InstID, f func(members []pta.InstID)) {
 func (l *Locks) findHolding() {
 	clear(l.holding)
 	for _, n := range l.order {
-		if l.shapeOf(l.v.Res.Func(n)).acquires {
+		if l.takes.Has(int(n)) {
 			l.holding.Add(int(n))
 			continue
 		}
@@ -202,8 +207,10 @@ func (l *Locks) summarise(n pta.InstID) stage.Set {
 	sh := l.shapeOf(f)
 	out := l.releases[n]
 	if !l.holding.Has(int(n)) { // (C2)
-		for _, r := range sh.releases {
-			out = l.cells.Or(out, l.cellsOf(n, r))
+		for _, p := range sh.syncs {
+			if y, ok := l.opAt(f, p); ok && !y.acquire {
+				out = l.cells.Or(out, l.cellsOf(n, y.obj))
+			}
 		}
 		for _, e := range l.v.Res.Insts[n].Out {
 			if r := l.releases[e.Callee]; r != stage.None && !stage.IsSpawn(e.Kind) && l.v.Has(n, e) && sh.runs(e) {
@@ -213,13 +220,13 @@ func (l *Locks) summarise(n pta.InstID) stage.Set {
 		return out
 	}
 	l.walk(n, f, sh, l.flow(n, f, sh, nothing), func(sp *shapePoint, s held) {
-		switch pt := f.Points[sp.point]; sp.kind {
-		case release:
-			if y := &f.Syncs[pt.Row]; !l.holds(n, sh, s, y.Obj) {
-				out = l.cells.Or(out, l.cellsOf(n, y.Obj))
+		switch sp.kind {
+		case sync:
+			if y, ok := l.opAt(f, sp.point); ok && !y.acquire && !l.holds(n, sh, s, y.obj) {
+				out = l.cells.Or(out, l.cellsOf(n, y.obj))
 			}
 		case call:
-			for _, e := range l.v.EdgesAt(n, pt) {
+			for _, e := range l.v.EdgesAt(n, f.Points[sp.point]) {
 				if r := l.releases[e.Callee]; r != stage.None && !stage.IsSpawn(e.Kind) && l.unbalanced(n, f, sh, e, s) {
 					out = l.cells.Or(out, r)
 				}
