@@ -25,14 +25,17 @@ func (l *lowering) instr(blk *ssa.BasicBlock, j int, in ssa.Instruction) {
 	case *ssa.Jump, *ssa.If:
 	case *ssa.Return:
 		leaf := 0
+		var results []facts.Reg
 		for _, v := range in.Results {
 			n := l.leaves(v.Type())
-			if r := l.reg(v); r != facts.NoReg && n > 0 {
+			r := l.reg(v)
+			if r != facts.NoReg && n > 0 {
 				l.copyLeaves(l.f.Ret, leaf, r, 0, n, -1, false)
 			}
 			leaf += n
+			results = append(results, r)
 		}
-		l.f.Blocks[l.cur].Return = true
+		l.f.Blocks[l.cur].Return, l.f.Blocks[l.cur].Results = true, results
 	case *ssa.Panic:
 		l.panics(in.X)
 	case *ssa.RunDefers:

@@ -61,6 +61,7 @@ type World struct {
 	InstsOf map[facts.FuncID][]pta.InstID
 	ByInst  [][]uint32
 	flows   []*Flow // by function
+	dead    []Bits  // by instance: blocks that are never entered; nil if none
 }
 
 // lists is a list of lists of numbers in two arrays.
@@ -132,6 +133,7 @@ func NewWorld(res *pta.Result) *World {
 	w.syncUses(touched, written)
 	w.invert(written)
 	w.number()
+	w.findDead()
 	return w
 }
 
