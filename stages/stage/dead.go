@@ -13,7 +13,7 @@ import (
 //
 // A checker must check, for each branch that is not taken, the claim that the
 // tested register holds none of the values for which it is: from the rows that
-// rules (V1) to (V5) of values name.
+// rules (V1) to (V6) of values name.
 
 // decide returns, for each of the two successors of block b of instance n,
 // whether no value takes it.
@@ -57,6 +57,7 @@ func (x *values) decide(n pta.InstID, f *facts.Func, b int) (never [2]bool) {
 func (w *World) findDead() {
 	w.dead = make([]Bits, len(w.Res.Insts))
 	x := newValues(w)
+	w.values, w.partners = x, w.findPartners()
 	some := false
 	for i := 1; i < len(w.Res.Insts); i++ {
 		n := pta.InstID(i)

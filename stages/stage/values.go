@@ -46,7 +46,9 @@ func (v Values) join(u Values) Values {
 //	     but to load from it, gives zero
 //	(V4) what a model returns, stores or passes stands for any value, but for the
 //	     operations of sync/atomic, whose models do what they do
-//	(V5) everything else is any value: in particular memory that is written other
+//	(V5) the index that a select gives is that of a case that may be ready, or -1
+//	     where there is a default
+//	(V6) everything else is any value: in particular memory that is written other
 //	     than by a store of one scalar, or viewed at a foreign type, or that
 //	     package runtime declares, which code of other kinds sets
 //
@@ -134,6 +136,9 @@ func (x *values) compute(n pta.InstID, f *facts.Func, r facts.Reg) Values {
 		return v
 	case facts.OpCopy:
 		c := &f.Copies[pt.Row]
+		if c.Index == 0 {
+			return x.chosen(n, f, c.Src)
+		}
 		if c.Index < 0 && x.scalar(f.Regs[c.Src].Type) {
 			return x.reg(n, c.Src)
 		}
@@ -146,6 +151,29 @@ func (x *values) compute(n pta.InstID, f *facts.Func, r facts.Reg) Values {
 	}
 	return anyValue
 }
+
+// chosen returns the values of the first component of a tuple, if that is the
+// index of a select. (V5)
+func (x *values) chosen(n pta.InstID, f *facts.Func, tuple facts.Reg) Values {
+	def := f.Regs[tuple].Def
+	if def == 0 || f.Points[def-1].Op != facts.OpSelect {
+		return anyValue
+	}
+	s := &f.Selects[f.Points[def-1].Row]
+	var v Values
+	if !s.Blocking {
+		v = v.join(Values{Ks: []int64{-1}})
+	}
+	for k := range s.Cases {
+		if x.w.MayCommunicate(n, &s.Cases[k]) {
+			v = v.join(Values{Ks: []int64{int64(k)}})
+		}
+	}
+	return v
+}
+
+// ValuesOf returns the values that a register may hold; see values.
+func (w *World) ValuesOf(n pta.InstID, r facts.Reg) Values { return w.values.reg(n, r) }
 
 // scalar reports whether a type is one scalar of at most one word.
 func (x *values) scalar(t facts.TypeID) bool {
@@ -334,7 +362,7 @@ func (x *values) untouched(n pta.InstID, f *facts.Func, p uint32) bool {
 	return true
 }
 
-// cellValues returns the values of a cell. (V3), (V5)
+// cellValues returns the values of a cell. (V3), (V6)
 func (x *values) cellValues(c uint32) Values {
 	if v, ok := x.cell[c]; ok {
 		return v

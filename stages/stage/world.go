@@ -62,6 +62,9 @@ type World struct {
 	ByInst  [][]uint32
 	flows   []*Flow // by function
 	dead    []Bits  // by instance: blocks that are never entered; nil if none
+
+	values   *values
+	partners *partners
 }
 
 // lists is a list of lists of numbers in two arrays.
