@@ -175,6 +175,9 @@ func (x *values) chosen(n pta.InstID, f *facts.Func, tuple facts.Reg) Values {
 // ValuesOf returns the values that a register may hold; see values.
 func (w *World) ValuesOf(n pta.InstID, r facts.Reg) Values { return w.values.reg(n, r) }
 
+// Word returns the size of a word in bytes.
+func (w *World) Word() int64 { return w.values.word }
+
 // scalar reports whether a type is one scalar of at most one word.
 func (x *values) scalar(t facts.TypeID) bool {
 	ty := &x.w.Prog.Types[t]
