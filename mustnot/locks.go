@@ -119,6 +119,8 @@ type Locks struct {
 	roots    map[facts.FuncID][]root
 	blocks   map[pta.InstID][]*Set
 	bad      map[uint32]string // cells that are no guards, and why
+	chans    map[spot]lockOp   // operations on channels that are locks, see chanlock.go
+	tokens   map[uint32]spot
 }
 
 // regKey is a register of an instance.
@@ -140,6 +142,7 @@ func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 		v: v, rel: map[pta.InstID]bool{}, index: map[uint32]int{}, near: map[regKey]stage.Bits{}, releases: map[pta.InstID]stage.Bits{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}, bad: map[uint32]string{},
 	}
+	l.findChanLocks()
 	l.solve()
 	l.usable(overwritten)
 	return l
@@ -266,12 +269,17 @@ func (l *Locks) solve() {
 		if f == nil || !v.Live.Has(i) {
 			continue
 		}
-		for _, y := range f.Syncs {
-			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
-				mark(pta.InstID(i))
+		if len(f.Syncs)+len(f.Selects) == 0 {
+			continue
+		}
+		for p := range f.Points {
+			y, ok := l.opAt(pta.InstID(i), f, uint32(p))
+			if !ok {
+				continue
 			}
-			if y.Op == facts.SyncRelease {
-				v.Res.PointsTo(pta.InstID(i), y.Obj, 0).Each(func(c uint32) {
+			mark(pta.InstID(i))
+			if !y.acquire {
+				v.Res.PointsTo(pta.InstID(i), y.obj, 0).Each(func(c uint32) {
 					if _, ok := l.index[c]; !ok {
 						l.index[c] = len(l.index)
 					}
@@ -354,10 +362,9 @@ func (l *Locks) summarise(n pta.InstID) bool {
 	l.walk(n, f, in, func(p uint32, s Set) {
 		pt := f.Points[p]
 		switch pt.Op {
-		case facts.OpSync:
-			y := &f.Syncs[pt.Row]
-			if y.Op == facts.SyncRelease && !l.holds(n, f, s, y.Obj) {
-				grew = l.releases[n].Or(l.cellsOf(n, y.Obj)) || grew
+		case facts.OpSync, facts.OpSelect:
+			if y, ok := l.opAt(n, f, p); ok && !y.acquire && !l.holds(n, f, s, y.obj) {
+				grew = l.releases[n].Or(l.cellsOf(n, y.obj)) || grew
 			}
 		case facts.OpCall, facts.OpAny:
 			l.callees(n, p, func(e pta.Edge) {
@@ -401,7 +408,7 @@ func (l *Locks) releasedParam(f *facts.Func, e pta.Edge) (facts.Reg, bool) {
 // plainRelease reports whether an instance does nothing but release.
 func (l *Locks) plainRelease(n pta.InstID) bool {
 	f := l.v.Res.Func(n)
-	return len(f.Syncs) == 1 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
+	return len(f.Syncs) == 1 && len(f.Selects) == 0 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
 }
 
 // holds reports whether s has a name of what r points to.
@@ -432,18 +439,19 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 		s = l.drop(s, func(m Name) bool { return !m.Object && m.Reg == d })
 	}
 	switch pt.Op {
-	case facts.OpSync:
-		y := &f.Syncs[pt.Row]
-		switch y.Op {
-		case facts.SyncAcquire: // (L2)
-			for _, name := range l.names(n, f, y.Obj, y.Write) {
+	case facts.OpSync, facts.OpSelect:
+		y, ok := l.opAt(n, f, p)
+		switch {
+		case !ok:
+		case y.acquire: // (L2)
+			for _, name := range l.names(n, f, y.obj, y.write) {
 				s = s.with(name)
 			}
-		case facts.SyncRelease: // (L3)
+		default: // (L3)
 			if len(s) == 0 {
 				break
 			}
-			set := l.cellsOf(n, y.Obj)
+			set := l.cellsOf(n, y.obj)
 			s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
 			panics = s
 		}
@@ -738,18 +746,16 @@ func (l *Locks) usable(overwritten func(uint32) bool) {
 		if f == nil || !v.Live.Has(i) {
 			continue
 		}
-		for p, pt := range f.Points {
-			if pt.Op != facts.OpSync {
-				continue
-			}
-			y := &f.Syncs[pt.Row]
-			switch y.Op {
-			case facts.SyncRelease:
-				if !l.holds(id, f, l.At(id, uint32(p)), y.Obj) {
-					v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
+		for p := range f.Points {
+			y, ok := l.opAt(id, f, uint32(p))
+			switch {
+			case !ok || v.DeadAt(id, uint32(p)):
+			case !y.acquire:
+				if !l.holds(id, f, l.At(id, uint32(p)), y.obj) && !l.token(id, uint32(p), y.obj) {
+					v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
 				}
-			case facts.SyncAcquire:
-				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+			default:
+				v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) {
 					if overwritten(c) {
 						l.bad[c] = "it may be overwritten by a plain store"
 					}
