@@ -41,6 +41,7 @@ func BenchmarkLocks(b *testing.B) {
 		b.Fatal(err)
 	}
 	v := stage.NewView(stage.NewWorld(sol), stage.AllEntries)
+	l := NewLocks(v, func(uint32) bool { return false })
 	b.Run("shared", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
@@ -51,7 +52,7 @@ func BenchmarkLocks(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			newPlain(v)
+			newPlain(v, l.opAt)
 		}
 	})
 }

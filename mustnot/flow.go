@@ -6,23 +6,6 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// lockOp is an operation on a lock.
-type lockOp struct {
-	obj     facts.Reg
-	acquire bool
-	write   bool
-}
-
-// opAt returns what a point does to a lock.
-func (l *Locks) opAt(f *facts.Func, p uint32) (lockOp, bool) {
-	pt := f.Points[p]
-	if pt.Op != facts.OpSync {
-		return lockOp{}, false
-	}
-	y := &f.Syncs[pt.Row]
-	return lockOp{y.Obj, y.Op == facts.SyncAcquire, y.Write}, y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease
-}
-
 // names calls f with the names of the object that a register points to.
 func (l *Locks) names(n pta.InstID, sh *shape, r facts.Reg, write bool, f func(Name)) {
 	rt := sh.roots[r]
@@ -128,7 +111,7 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, sh *shape, sp *shapePoint, s h
 	}
 	switch sp.kind {
 	case sync:
-		y, ok := l.opAt(f, sp.point)
+		y, ok := l.opAt(n, f, sp.point)
 		switch {
 		case !ok:
 		case y.acquire: // (L2)

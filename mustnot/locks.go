@@ -63,6 +63,8 @@ type Locks struct {
 	heads    []held                // see flow
 	blocks   map[pta.InstID][]held // states at the heads of blocks, see At
 	bad      map[uint32]string     // cells that are no guards, and why
+	chans    map[spot]lockOp       // operations on channels that are locks, see chanlock.go
+	tokens   map[uint32]spot
 }
 
 // NewLocks computes the must-locksets of a view. overwritten tells which cells
@@ -76,6 +78,7 @@ func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 		releases: make([]stage.Set, n), acquires: make([]held, n), entry: make([]held, n),
 		blocks: map[pta.InstID][]held{}, bad: map[uint32]string{},
 	}
+	l.findChanLocks()
 	l.solve()
 	l.usable(overwritten)
 	return l
@@ -115,15 +118,15 @@ func (l *Locks) usable(overwritten func(uint32) bool) {
 	for i := 1; i < len(v.Res.Insts); i++ {
 		id := pta.InstID(i)
 		f := v.Res.Func(id)
-		if f == nil || !v.Live.Has(i) || len(f.Syncs) == 0 {
+		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
 			continue
 		}
 		for p := range f.Points {
-			y, ok := l.opAt(f, uint32(p))
+			y, ok := l.opAt(id, f, uint32(p))
 			switch {
-			case !ok:
+			case !ok || v.DeadAt(id, uint32(p)):
 			case !y.acquire:
-				if !l.holds(id, l.shapeOf(f), l.at(id, uint32(p)), y.obj) {
+				if !l.holds(id, l.shapeOf(f), l.at(id, uint32(p)), y.obj) && !l.token(id, uint32(p), y.obj) {
 					v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
 				}
 			default:

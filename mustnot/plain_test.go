@@ -13,6 +13,7 @@ import (
 // nothing changes. Nothing is shared, skipped or remembered between instances.
 type plain struct {
 	v        *stage.View
+	opAt     func(pta.InstID, *facts.Func, uint32) (lockOp, bool)
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
@@ -21,8 +22,8 @@ type plain struct {
 	blocks   map[pta.InstID][]*Set
 }
 
-func newPlain(v *stage.View) *plain {
-	l := &plain{v: v, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
+func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool)) *plain {
+	l := &plain{v: v, opAt: opAt, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
 	l.solve()
 	return l
@@ -152,8 +153,8 @@ func (l *plain) solve() {
 		if f == nil || !v.Live.Has(i) {
 			continue
 		}
-		for _, y := range f.Syncs {
-			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
+		for p := range f.Points {
+			if _, ok := l.opAt(pta.InstID(i), f, uint32(p)); ok {
 				mark(pta.InstID(i))
 			}
 		}
@@ -233,10 +234,9 @@ func (l *plain) summarise(n pta.InstID) bool {
 	l.walk(n, f, in, func(p uint32, s Set) {
 		pt := f.Points[p]
 		switch pt.Op {
-		case facts.OpSync:
-			y := &f.Syncs[pt.Row]
-			if y.Op == facts.SyncRelease && !l.holds(n, f, s, y.Obj) {
-				grew = add(l.releases[n], l.cellsOf(n, y.Obj)) || grew
+		case facts.OpSync, facts.OpSelect:
+			if y, ok := l.opAt(n, f, p); ok && !y.acquire && !l.holds(n, f, s, y.obj) {
+				grew = add(l.releases[n], l.cellsOf(n, y.obj)) || grew
 			}
 		case facts.OpCall, facts.OpAny:
 			l.callees(n, p, func(e pta.Edge) {
@@ -280,7 +280,7 @@ func (l *plain) releasedParam(f *facts.Func, e pta.Edge) (facts.Reg, bool) {
 // plainRelease reports whether an instance does nothing but release.
 func (l *plain) plainRelease(n pta.InstID) bool {
 	f := l.v.Res.Func(n)
-	return len(f.Syncs) == 1 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
+	return len(f.Syncs) == 1 && len(f.Selects) == 0 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
 }
 
 // holds reports whether s has a name of what r points to.
@@ -311,18 +311,19 @@ func (l *plain) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 		s = s.without(func(m Name) bool { return !m.Object && m.Reg == d })
 	}
 	switch pt.Op {
-	case facts.OpSync:
-		y := &f.Syncs[pt.Row]
-		switch y.Op {
-		case facts.SyncAcquire: // (L2)
-			for _, name := range l.names(n, f, y.Obj, y.Write) {
+	case facts.OpSync, facts.OpSelect:
+		y, ok := l.opAt(n, f, p)
+		switch {
+		case !ok:
+		case y.acquire: // (L2)
+			for _, name := range l.names(n, f, y.obj, y.write) {
 				s = s.with(name)
 			}
-		case facts.SyncRelease: // (L3)
+		default: // (L3)
 			if len(s) == 0 {
 				break
 			}
-			set := l.cellsOf(n, y.Obj)
+			set := l.cellsOf(n, y.obj)
 			s = s.without(func(m Name) bool { return l.mayBe(n, m, set) })
 			panics = s
 		}

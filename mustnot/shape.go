@@ -65,6 +65,11 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 	for i := range f.Syncs {
 		name(f.Syncs[i].Obj)
 	}
+	for i := range f.Selects {
+		for _, c := range f.Selects[i].Cases {
+			name(c.Chan)
+		}
+	}
 	for i := range f.Calls {
 		for _, a := range f.Calls[i].Args {
 			name(a)
@@ -86,9 +91,11 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 			switch pt.Op {
 			case facts.OpSync:
 				switch f.Syncs[pt.Row].Op {
-				case facts.SyncAcquire, facts.SyncRelease:
+				case facts.SyncAcquire, facts.SyncRelease, facts.SyncSend, facts.SyncRecv:
 					sp.kind, sh.syncs = sync, append(sh.syncs, p)
 				}
+			case facts.OpSelect:
+				sp.kind, sh.syncs = sync, append(sh.syncs, p)
 			case facts.OpCall:
 				sp.kind = call
 				sh.calls.Add(int(pt.Row))

@@ -52,6 +52,7 @@ type A struct{ t *T }
 type B struct{ t *T }
 
 var g, h T
+var sem = make(chan bool, 1)
 var hook func(a, b *T)
 var iface I
 
@@ -113,6 +114,10 @@ func (g *lockProgram) stmt(depth int, field string) {
 		fmt.Fprintf(g, "%s.%s()\n", x, lock)
 		g.block(depth-1, field, 1+g.r.IntN(3))
 		fmt.Fprintf(g, "%s%s.%s()\n", one("", "", "", "defer "), x, strings.NewReplacer(".Lock", ".Unlock", ".RLock", ".RUnlock").Replace(lock))
+	case k < 4 && depth > 0 && g.r.IntN(3) == 0: // a channel as a lock
+		g.WriteString("sem <- true\n")
+		g.block(depth-1, field, 1+g.r.IntN(3))
+		fmt.Fprintf(g, "%s\n", one("<-sem", "<-sem", "select { case <-sem: }"))
 	case k < 4:
 		fmt.Fprintf(g, "%s(%s)\n", one("lock", "lock", "unlock"), arg())
 	case k < 5:
@@ -190,7 +195,7 @@ func comparePlain(t *testing.T, p *facts.Program, cfg pta.Config) (held int) {
 	}
 	v := stage.NewView(stage.NewWorld(res), stage.AllEntries)
 	got := NewLocks(v, func(uint32) bool { return false })
-	want := newPlain(v)
+	want := newPlain(v, got.opAt)
 	bad := func(n pta.InstID, what string, x, y any) {
 		t.Errorf("%s, %s k=%d: %s of instance %d, %s: shared %v, plain %v", p.Path, cfg.Policy, cfg.K, what, n, res.Func(n).Name, x, y)
 	}

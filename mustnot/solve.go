@@ -86,11 +86,11 @@ func (l *Locks) findRelevant() {
 	for i := 1; i < len(v.Res.Insts); i++ {
 		n := pta.InstID(i)
 		f := v.Res.Func(n)
-		if f == nil || !v.Live.Has(i) || len(f.Syncs) == 0 {
+		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
 			continue
 		}
 		for p := range f.Points {
-			y, ok := l.opAt(f, uint32(p))
+			y, ok := l.opAt(n, f, uint32(p))
 			if !ok {
 				continue
 			}
@@ -208,7 +208,7 @@ func (l *Locks) summarise(n pta.InstID) stage.Set {
 	out := l.releases[n]
 	if !l.holding.Has(int(n)) { // (C2)
 		for _, p := range sh.syncs {
-			if y, ok := l.opAt(f, p); ok && !y.acquire {
+			if y, ok := l.opAt(n, f, p); ok && !y.acquire {
 				out = l.cells.Or(out, l.cellsOf(n, y.obj))
 			}
 		}
@@ -222,7 +222,7 @@ func (l *Locks) summarise(n pta.InstID) stage.Set {
 	l.walk(n, f, sh, l.flow(n, f, sh, nothing), func(sp *shapePoint, s held) {
 		switch sp.kind {
 		case sync:
-			if y, ok := l.opAt(f, sp.point); ok && !y.acquire && !l.holds(n, sh, s, y.obj) {
+			if y, ok := l.opAt(n, f, sp.point); ok && !y.acquire && !l.holds(n, sh, s, y.obj) {
 				out = l.cells.Or(out, l.cellsOf(n, y.obj))
 			}
 		case call:
@@ -276,7 +276,7 @@ func (l *Locks) releasedParam(f *facts.Func, e pta.Edge) (facts.Reg, bool) {
 // plainRelease reports whether an instance does nothing but release.
 func (l *Locks) plainRelease(n pta.InstID) bool {
 	f := l.v.Res.Func(n)
-	return len(f.Syncs) == 1 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
+	return len(f.Syncs) == 1 && len(f.Selects) == 0 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
 }
 
 // enter computes the entry states top-down, as a greatest fixed point.

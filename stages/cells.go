@@ -46,6 +46,11 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	rep.below += d.below
 }
 
+// waits reports whether a class is of Waits on a wait group: of those that wait
+// at the same time the first alone conflicts with an Add from zero, and none
+// with another Wait.
+func (r *run) waits(c *stage.Class) bool { return r.w.Accesses[c.Rep].Sync == stage.UseWait }
+
 // pairs runs the pipeline on the pairs of classes of a cell.
 func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) {
 	obj, _ := r.v.Res.Object(cell)
@@ -54,7 +59,7 @@ func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funne
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
-			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
+			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under || r.waits(a) && r.waits(b) {
 				continue
 			}
 			p := &stage.Pair{Cell: cell, A: a, B: b}

@@ -269,7 +269,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
 		joins := waitGroups(v, ov)
-		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins))
+		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, sh.locks))
 	})
 	if err := ctx.Err(); err != nil {
 		return err
