@@ -126,7 +126,7 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 	flag(r.esc.Has(int(obj)), r.madeInScope(obj), r.madeBelow(obj))
 	for _, c := range classes {
 		b = binary.AppendVarint(b, int64(c.Order.ID))
-		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under)
+		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under, c.Fresh)
 		b = binary.AppendUvarint(b, uint64(c.Tuples))
 		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
 		for _, g := range c.Locks {
@@ -193,7 +193,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		write, atomic bool
 		sync          bool
 		user, scope   bool
-		under         bool
+		under, fresh  bool
 		locks         string
 	}
 	byKey := map[key]*stage.Class{}
@@ -208,6 +208,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		}
 		var gs []stage.Guard
 		if closer {
+			base.fresh = r.pub.Fresh(id, cell)
 			if gs = r.lock.GuardsAt(a, cell); len(gs) > 0 {
 				base.locks = fmt.Sprint(gs)
 			}
@@ -229,7 +230,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			k.order, k.user = oc.ID, tell && kind.user
 			c := byKey[k]
 			if c == nil {
-				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under}
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh}
 				byKey[k] = c
 				list = append(list, c)
 			}

@@ -41,6 +41,7 @@ type run struct {
 	esc  stage.Bits
 	par  *parallel
 	lock *mustnot.Locks
+	pub  *published
 	user []stage.Set // by instance: the threads that run it under a call made in scope
 	made map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
@@ -251,6 +252,7 @@ func parallelTests(res *pta.Result) map[string]bool {
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
 	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
+	r.pub = newPublished(r)
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells

@@ -59,7 +59,8 @@ type values struct {
 	word int64 // bytes
 	regs map[instReg]Values
 	cell map[uint32]Values
-	flow Bits // cells of the program's memory that flow rows write
+	// Cells of the program's memory that flow rows write, and that they touch.
+	flow, touched Bits
 }
 
 type instReg struct {
@@ -419,12 +420,13 @@ func (x *values) computeCell(c uint32) Values {
 	return v
 }
 
-// flows returns the cells of the program's memory that flow rows write.
+// flows finds the cells of the program's memory that flow rows write and touch,
+// and returns the former.
 func (x *values) flows() Bits {
 	if x.flow != nil {
 		return x.flow
 	}
-	x.flow = NewBits(x.w.Res.Cells())
+	x.flow, x.touched = NewBits(x.w.Res.Cells()), NewBits(x.w.Res.Cells())
 	for i := 1; i < len(x.w.Res.Insts); i++ {
 		f := x.w.Res.Func(pta.InstID(i))
 		if f == nil {
@@ -432,14 +434,19 @@ func (x *values) flows() Bits {
 		}
 		for j := range f.Mems {
 			m := &f.Mems[j]
-			if !m.Write || m.Mode != facts.Flow || !x.scalar(m.Type) && len(x.w.Prog.Layout(m.Type).Cells) == 1 {
+			if m.Mode != facts.Flow {
 				continue
 			}
 			k := uint32(len(x.w.Prog.Layout(m.Type).Cells))
 			x.w.Res.PointsTo(pta.InstID(i), m.Base, 0).Each(func(c uint32) {
-				if o, off := x.w.Res.Object(c); !x.w.private(o) {
-					for d := range k {
-						if off+m.Off+d < x.w.Res.Objs[o].N {
+				o, off := x.w.Res.Object(c)
+				if x.w.private(o) {
+					return
+				}
+				for d := range k {
+					if off+m.Off+d < x.w.Res.Objs[o].N {
+						x.touched.Add(int(c + m.Off + d))
+						if m.Write {
 							x.flow.Add(int(c + m.Off + d))
 						}
 					}
