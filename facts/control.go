@@ -69,6 +69,7 @@ type Block struct {
 	Preds      []uint32
 	Cond       Cond  // for two successors; Succs[0] is taken when it holds
 	Return     bool  // ends in an ordinary return
+	Results    []Reg // what a return statement returns; NoReg: not described
 	Panic      int32 // where a point of the block that panics continues; -1: out of the function
 }
 
@@ -81,6 +82,7 @@ const (
 	CondTrue                  // X is true
 	CondEq                    // X == K
 	CondNil                   // X == nil
+	CondConst                 // a constant: it holds
 )
 
 // Cond is a branch condition over a register.

@@ -32,699 +32,82 @@ package mustnot
 import (
 	"slices"
 
-	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// Name is one name of a held lock.
-type Name struct {
-	Object bool
-	Cell   uint32    // Object: the cell, one variable
-	Reg    facts.Reg // else: a register of the instance's function,
-	Off    int64     // and the bytes from where it points to the lock
-	Write  bool
-}
-
-func (a Name) less(b Name) int {
-	switch {
-	case a.Object != b.Object:
-		if a.Object {
-			return -1
-		}
-		return 1
-	case a.Cell != b.Cell:
-		return cmp(a.Cell, b.Cell)
-	case a.Reg != b.Reg:
-		return cmp(a.Reg, b.Reg)
-	case a.Off != b.Off:
-		return cmp(a.Off, b.Off)
-	case a.Write != b.Write:
-		if a.Write {
-			return -1
-		}
-		return 1
-	}
-	return 0
-}
-
-func cmp[T ~uint32 | ~int64](a, b T) int {
-	if a < b {
-		return -1
-	}
-	return 1
-}
-
-// Set is a sorted set of names.
-type Set []Name
-
-func (s Set) has(n Name) bool {
-	_, ok := slices.BinarySearchFunc(s, n, Name.less)
-	return ok
-}
-
-func (s Set) with(n Name) Set {
-	i, ok := slices.BinarySearchFunc(s, n, Name.less)
-	if ok {
-		return s
-	}
-	out := make(Set, 0, len(s)+1)
-	return append(append(append(out, s[:i]...), n), s[i:]...)
-}
-
-func (s Set) meet(t Set) Set {
-	var out Set
-	for _, n := range s {
-		if t.has(n) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func (s Set) equal(t Set) bool { return slices.Equal(s, t) }
-
 // Locks is the solution.
 type Locks struct {
-	v   *stage.View
-	rel map[pta.InstID]bool // instances that lock or unlock, or call one that does
-	// index numbers the cells that anything may release; near caches, for a
-	// register, which of them lie in the objects that it points to.
-	index map[uint32]int
-	near  map[regKey]stage.Bits
-	// releases: what an instance may release without having acquired it
-	releases map[pta.InstID]stage.Bits
-	acquires map[pta.InstID]Set // what its returns surely hold, started with nothing
-	entry    map[pta.InstID]Set
-	roots    map[facts.FuncID][]root
-	blocks   map[pta.InstID][]*Set
-	bad      map[uint32]string // cells that are no guards, and why
-}
-
-// regKey is a register of an instance.
-type regKey struct {
-	n pta.InstID
-	r facts.Reg
-}
-
-// root is the normal form of an address: a register and a distance.
-type root struct {
-	reg facts.Reg
-	off int64
+	v      *stage.View
+	shapes []*shape // by function
+	sets   *table
+	// rel are the instances that lock or unlock, or call one that does; order
+	// lists them, callees before callers but for cycles. takes are those that
+	// lock, holding those that may hold something although they are entered with
+	// nothing.
+	rel, takes, holding stage.Bits
+	order               []pta.InstID
+	// index numbers the cells that anything may release; cells holds sets of
+	// them. For each points-to set, exact caches which of them are in it, near
+	// which lie in its objects; meets caches which sets have common elements.
+	index       map[uint32]int
+	cells       *stage.Pool
+	exact, near map[*pta.Set]stage.Set
+	meets       map[[2]stage.Set]bool
+	one         map[uint32]bool // cells that are one variable of one object
+	// By instance: what it may release without having acquired it, what its
+	// returns surely hold, started with nothing, and what it surely starts with.
+	releases []stage.Set
+	acquires []held
+	entry    []held
+	heads    []held                // see flow
+	blocks   map[pta.InstID][]held // states at the heads of blocks, see At
+	bad      map[uint32]string     // cells that are no guards, and why
+	chans    map[spot]lockOp       // operations on channels that are locks, see chanlock.go
+	tokens   map[uint32]spot
 }
 
 // NewLocks computes the must-locksets of a view. overwritten tells which cells
 // a plain store may overwrite.
 func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
+	n := len(v.Res.Insts)
 	l := &Locks{
-		v: v, rel: map[pta.InstID]bool{}, index: map[uint32]int{}, near: map[regKey]stage.Bits{}, releases: map[pta.InstID]stage.Bits{}, acquires: map[pta.InstID]Set{},
-		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}, bad: map[uint32]string{},
+		v: v, shapes: make([]*shape, len(v.Prog.Funcs)), sets: newTable(),
+		rel: stage.NewBits(n), takes: stage.NewBits(n), holding: stage.NewBits(n), index: map[uint32]int{},
+		exact: map[*pta.Set]stage.Set{}, near: map[*pta.Set]stage.Set{}, meets: map[[2]stage.Set]bool{}, one: map[uint32]bool{},
+		releases: make([]stage.Set, n), acquires: make([]held, n), entry: make([]held, n),
+		blocks: map[pta.InstID][]held{}, bad: map[uint32]string{},
 	}
+	l.findChanLocks()
 	l.solve()
 	l.usable(overwritten)
 	return l
 }
 
-// rootOf returns the normal form of a register: through field addresses and
-// changes of type, as far as the pointer's value is one expression of it.
-func (l *Locks) rootOf(f *facts.Func, r facts.Reg) root {
-	rs := l.roots[f.ID]
-	if rs == nil {
-		rs = make([]root, len(f.Regs))
-		for i := range rs {
-			rs[i] = root{facts.Reg(i), 0}
-		}
-		// Definitions precede uses in block order for these, dominance being
-		// respected by the order of blocks almost always; where it is not, the
-		// register is its own root, which is always right.
-		for _, p := range f.Points {
-			switch p.Op {
-			case facts.OpAddr:
-				if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
-					b := rs[a.Base]
-					rs[a.Dst] = root{b.reg, b.off + a.Bytes}
-				}
-			case facts.OpCopy:
-				c := &f.Copies[p.Row]
-				if c.N == 1 && c.Index < 0 && !c.Unsafe && c.SrcLeaf == 0 && c.DstLeaf == 0 && l.simple(f, c.Dst) && l.simple(f, c.Src) && f.Regs[c.Dst].Def != 0 && l.onlyDef(f, c.Dst) {
-					rs[c.Dst] = rs[c.Src]
-				}
-			}
-		}
-		l.roots[f.ID] = rs
-	}
-	return rs[r]
-}
+// At returns the names of the locks surely held at point p of n. The caller must
+// not change the result.
+func (l *Locks) At(n pta.InstID, p uint32) Set { return l.sets.sets[l.at(n, p)] }
 
-// simple reports whether a register is one pointer.
-func (l *Locks) simple(f *facts.Func, r facts.Reg) bool {
-	t := f.Regs[r].Type
-	return t != 0 && l.v.Prog.Types[t].Kind == facts.Pointer
-}
-
-// onlyDef reports whether one point alone defines r.
-func (l *Locks) onlyDef(f *facts.Func, r facts.Reg) bool {
-	n := 0
-	for _, p := range f.Points {
-		if f.Defines(p) == r {
-			n++
-		}
+func (l *Locks) at(n pta.InstID, p uint32) held {
+	entry := l.entry[n]
+	if entry == unreached || entry == nothing && !l.holding.Has(int(n)) {
+		return nothing
 	}
-	return n == 1
-}
-
-// names returns the names of the object that a register points to.
-func (l *Locks) names(n pta.InstID, f *facts.Func, r facts.Reg, write bool) []Name {
-	rt := l.rootOf(f, r)
-	out := []Name{{Reg: rt.reg, Off: rt.off, Write: write}}
-	if c, ok := l.v.Single(n, r); ok && l.oneObject(c) {
-		out = append(out, Name{Object: true, Cell: c, Write: write})
-	}
-	return out
-}
-
-// oneObject reports whether a cell is one variable of one object.
-func (l *Locks) oneObject(c uint32) bool {
-	o, off := l.v.Res.Object(c)
-	ob := &l.v.Res.Objs[o]
-	return ob.Type != 0 && !ob.Untyped && l.v.Res.Cell(o, off).Array == 0 && l.v.OnceObject(o)
-}
-
-// mayBe reports whether a name may be one of the numbered cells.
-func (l *Locks) mayBe(n pta.InstID, name Name, cells stage.Bits) bool {
-	if name.Object {
-		i, ok := l.index[name.Cell]
-		return ok && cells.Has(i)
-	}
-	return l.nearOf(n, name.Reg).Meets(cells)
-}
-
-// nearOf returns the numbered cells in the objects that a register points to:
-// the safe answer to which of them a name with that root may be.
-func (l *Locks) nearOf(n pta.InstID, r facts.Reg) stage.Bits {
-	k := regKey{n, r}
-	if b, ok := l.near[k]; ok {
-		return b
-	}
-	b := stage.NewBits(len(l.index))
-	l.v.Res.PointsTo(n, r, 0).Each(func(c uint32) {
-		o, _ := l.v.Res.Object(c)
-		ob := &l.v.Res.Objs[o]
-		for i := range ob.N {
-			if k, ok := l.index[ob.Node+i]; ok {
-				b.Add(k)
-			}
-		}
-	})
-	l.near[k] = b
-	return b
-}
-
-// cellsOf returns the numbered cells that a register points to.
-func (l *Locks) cellsOf(n pta.InstID, r facts.Reg) stage.Bits {
-	b := stage.NewBits(len(l.index))
-	l.v.Res.PointsTo(n, r, 0).Each(func(c uint32) {
-		if k, ok := l.index[c]; ok {
-			b.Add(k)
-		}
-	})
-	return b
-}
-
-func (l *Locks) solve() {
-	v := l.v
-	var list, todo []pta.InstID
-	mark := func(n pta.InstID) {
-		if !l.rel[n] {
-			l.rel[n] = true
-			list = append(list, n)
-			todo = append(todo, n)
-		}
-	}
-	for i := 1; i < len(v.Res.Insts); i++ {
-		f := v.Res.Func(pta.InstID(i))
-		if f == nil || !v.Live.Has(i) {
-			continue
-		}
-		for _, y := range f.Syncs {
-			if y.Op == facts.SyncAcquire || y.Op == facts.SyncRelease {
-				mark(pta.InstID(i))
-			}
-			if y.Op == facts.SyncRelease {
-				v.Res.PointsTo(pta.InstID(i), y.Obj, 0).Each(func(c uint32) {
-					if _, ok := l.index[c]; !ok {
-						l.index[c] = len(l.index)
-					}
-				})
-			}
-		}
-	}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, c := range v.In(n) {
-			if !stage.IsSpawn(c.Kind) {
-				mark(c.Inst)
-			}
-		}
-	}
-	// Releases grow, acquires shrink only where releases grew: start with no
-	// releases and no acquires, and go on until nothing changes. Acquires that
-	// rest on a callee's grow in the rounds after its own are known.
-	slices.Sort(list)
-	// Releases first, without any credit for acquires of callees: the largest.
-	l.findReleases(list)
-	// Now acquires, bottom-up in rounds; each round's releases are recomputed
-	// from scratch with the acquires known so far, which can only remove some.
-	for range 6 {
-		before := l.acquires
-		l.acquires = map[pta.InstID]Set{}
-		for _, n := range list {
-			l.acquires[n] = before[n]
-		}
-		changed := false
-		next := map[pta.InstID]Set{}
-		for _, n := range list {
-			next[n] = l.exit(n)
-			if !next[n].equal(l.acquires[n]) {
-				changed = true
-			}
-		}
-		l.acquires = next
-		if !changed {
-			break
-		}
-		l.findReleases(list)
-	}
-	l.enter()
-}
-
-// findReleases computes the releases with the present acquires, as a smallest
-// solution from nothing.
-func (l *Locks) findReleases(list []pta.InstID) {
-	queued := make(map[pta.InstID]bool, len(list))
-	work := append([]pta.InstID(nil), list...)
-	for _, n := range list {
-		l.releases[n] = stage.NewBits(len(l.index))
-		queued[n] = true
-	}
-	for len(work) > 0 {
-		n := work[len(work)-1]
-		work = work[:len(work)-1]
-		queued[n] = false
-		if !l.summarise(n) {
-			continue
-		}
-		// Its callers see more, and so does n itself if it is one of them.
-		for _, c := range l.v.In(n) {
-			if !stage.IsSpawn(c.Kind) && l.rel[c.Inst] && !queued[c.Inst] {
-				queued[c.Inst] = true
-				work = append(work, c.Inst)
-			}
-		}
-	}
-}
-
-// summarise adds to n's releases what its points may release unbalanced, and
-// reports whether they grew.
-func (l *Locks) summarise(n pta.InstID) bool {
 	f := l.v.Res.Func(n)
-	in := l.flow(n, nil)
-	grew := false
-	l.walk(n, f, in, func(p uint32, s Set) {
-		pt := f.Points[p]
-		switch pt.Op {
-		case facts.OpSync:
-			y := &f.Syncs[pt.Row]
-			if y.Op == facts.SyncRelease && !l.holds(n, f, s, y.Obj) {
-				grew = l.releases[n].Or(l.cellsOf(n, y.Obj)) || grew
-			}
-		case facts.OpCall, facts.OpAny:
-			l.callees(n, p, func(e pta.Edge) {
-				if r := l.releases[e.Callee]; r != nil && !stage.IsSpawn(e.Kind) {
-					if l.unbalanced(n, f, e, s) {
-						grew = l.releases[n].Or(r) || grew
-					}
-				}
-			})
-		}
-	})
-	return grew
-}
-
-// unbalanced reports whether the callee of e may release what n does not surely
-// hold by itself. A callee that releases exactly its parameter (Unlock itself)
-// releases what n passes.
-func (l *Locks) unbalanced(n pta.InstID, f *facts.Func, e pta.Edge, s Set) bool {
-	arg, ok := l.releasedParam(f, e)
-	return !ok || !l.holds(n, f, s, arg)
-}
-
-// releasedParam returns the argument whose target a callee releases, if the
-// callee releases nothing else: its one release is of a parameter itself.
-func (l *Locks) releasedParam(f *facts.Func, e pta.Edge) (facts.Reg, bool) {
-	if e.Kind != pta.EdgeCall || !l.plainRelease(e.Callee) {
-		return 0, false
-	}
-	g := l.v.Res.Func(e.Callee)
-	call := &f.Calls[e.Row]
-	for i, p := range g.Params {
-		for _, y := range g.Syncs {
-			if y.Op == facts.SyncRelease && y.Obj == p && call.Method == 0 && i < len(call.Args) && call.Args[i] != facts.NoReg {
-				return call.Args[i], true
-			}
-		}
-	}
-	return 0, false
-}
-
-// plainRelease reports whether an instance does nothing but release.
-func (l *Locks) plainRelease(n pta.InstID) bool {
-	f := l.v.Res.Func(n)
-	return len(f.Syncs) == 1 && f.Syncs[0].Op == facts.SyncRelease && len(f.Calls)+len(f.Anys) == 0
-}
-
-// holds reports whether s has a name of what r points to.
-func (l *Locks) holds(n pta.InstID, f *facts.Func, s Set, r facts.Reg) bool {
-	for _, w := range [2]bool{true, false} {
-		for _, name := range l.names(n, f, r, w) {
-			if s.has(name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// callees calls f with the edges of the view that leave n at p.
-func (l *Locks) callees(n pta.InstID, p uint32, f func(pta.Edge)) {
-	for _, e := range l.v.EdgesAt(n, l.v.Res.Func(n).Points[p]) {
-		f(e)
-	}
-}
-
-// step returns the state after point p, and what the callee may release in
-// case it panics (nil: nothing).
-func (l *Locks) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, panics Set) {
-	pt := f.Points[p]
-	panics = s
-	if d := f.Defines(pt); d != facts.NoReg { // (L5)
-		s = l.drop(s, func(m Name) bool { return !m.Object && m.Reg == d })
-	}
-	switch pt.Op {
-	case facts.OpSync:
-		y := &f.Syncs[pt.Row]
-		switch y.Op {
-		case facts.SyncAcquire: // (L2)
-			for _, name := range l.names(n, f, y.Obj, y.Write) {
-				s = s.with(name)
-			}
-		case facts.SyncRelease: // (L3)
-			if len(s) == 0 {
-				break
-			}
-			set := l.cellsOf(n, y.Obj)
-			s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, set) })
-			panics = s
-		}
-	case facts.OpCall, facts.OpAny: // (L4)
-		if len(s) == 0 && !l.mayAcquire(n, p) {
-			return s, s
-		}
-		var gained Set
-		first, some := true, false
-		l.callees(n, p, func(e pta.Edge) {
-			some = true
-			if stage.IsSpawn(e.Kind) || !l.rel[e.Callee] {
-				gained, first = nil, false
-				return
-			}
-			if r := l.releases[e.Callee]; len(s) > 0 && !r.Empty() {
-				s = l.drop(s, func(m Name) bool { return l.mayBe(n, m, r) })
-			}
-			var g Set
-			if e.Kind == pta.EdgeCall {
-				g = l.translateOut(n, f, e)
-			}
-			if first {
-				gained, first = g, false
-			} else {
-				gained = gained.meet(g)
-			}
-		})
-		panics = s
-		if some {
-			for _, m := range gained {
-				s = s.with(m)
-			}
-		}
-	}
-	return s, panics
-}
-
-func (l *Locks) mayAcquire(n pta.InstID, p uint32) bool {
-	any := false
-	l.callees(n, p, func(e pta.Edge) {
-		any = any || len(l.acquires[e.Callee]) > 0 && !stage.IsSpawn(e.Kind)
-	})
-	return any
-}
-
-func (l *Locks) drop(s Set, gone func(Name) bool) Set {
-	keep := true
-	for _, m := range s {
-		if gone(m) {
-			keep = false
-			break
-		}
-	}
-	if keep {
-		return s
-	}
-	var out Set
-	for _, m := range s {
-		if !gone(m) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// translateOut gives a callee's acquires names in the caller: objects as they
-// are, parameters as the arguments.
-func (l *Locks) translateOut(n pta.InstID, f *facts.Func, e pta.Edge) Set {
-	g := l.v.Res.Func(e.Callee)
-	call := &f.Calls[e.Row]
-	var out Set
-	for _, m := range l.acquires[e.Callee] {
-		if m.Object {
-			out = out.with(m)
-			continue
-		}
-		for i, p := range g.Params {
-			if p != m.Reg {
-				continue
-			}
-			if a := argument(call, i); a != facts.NoReg {
-				rt := l.rootOf(f, a)
-				out = out.with(Name{Reg: rt.reg, Off: rt.off + m.Off, Write: m.Write})
-			}
-		}
-	}
-	return out
-}
-
-// argument returns the register that a call passes for parameter i; NoReg
-// where it is none of the caller's (the receiver of an interface call).
-func argument(call *facts.Call, i int) facts.Reg {
-	if call.Method != 0 {
-		i--
-	}
-	if i < 0 || i >= len(call.Args) {
-		return facts.NoReg
-	}
-	return call.Args[i]
-}
-
-// translateIn gives what a caller holds names in the callee. (L1)
-func (l *Locks) translateIn(n pta.InstID, f *facts.Func, e pta.Edge, s Set) Set {
-	var out Set
-	for _, m := range s {
-		if m.Object {
-			out = out.with(m)
-		}
-	}
-	g := l.v.Res.Func(e.Callee)
-	if g == nil || e.Kind != pta.EdgeCall {
-		return out
-	}
-	call := &f.Calls[e.Row]
-	for i, p := range g.Params {
-		a := argument(call, i)
-		if a == facts.NoReg {
-			continue
-		}
-		rt := l.rootOf(f, a)
-		for _, m := range s {
-			if !m.Object && m.Reg == rt.reg {
-				out = out.with(Name{Reg: p, Off: m.Off - rt.off, Write: m.Write})
-			}
-		}
-	}
-	return out
-}
-
-// flow returns the states at the heads of n's blocks; nil is unreached.
-func (l *Locks) flow(n pta.InstID, entry Set) []*Set {
-	f := l.v.Res.Func(n)
-	in := make([]*Set, len(f.Blocks))
-	in[0] = &entry
-	for changed := true; changed; {
-		changed = false
-		meet := func(b int, s Set) {
-			if in[b] == nil {
-				in[b] = &s
-				changed = true
-				return
-			}
-			if m := in[b].meet(s); len(m) != len(*in[b]) {
-				in[b] = &m
-				changed = true
-			}
-		}
-		for b := range f.Blocks {
-			if in[b] == nil {
-				continue
-			}
-			blk := &f.Blocks[b]
-			s := *in[b]
-			for p := blk.Start; p < blk.End; p++ {
-				out, panics := l.step(n, f, p, s)
-				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 { // (L6)
-					meet(int(blk.Panic), s.meet(panics))
-				}
-				s = out
-			}
-			for _, q := range blk.Succs {
-				meet(int(q), s)
-			}
-		}
-	}
-	return in
-}
-
-func (l *Locks) walk(n pta.InstID, f *facts.Func, in []*Set, visit func(p uint32, s Set)) {
-	for b := range f.Blocks {
-		if in[b] == nil {
-			continue
-		}
-		s := *in[b]
-		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
-			visit(p, s)
-			s, _ = l.step(n, f, p, s)
-		}
-	}
-}
-
-// exit returns what every return of n surely holds, started with nothing.
-func (l *Locks) exit(n pta.InstID) Set {
-	f := l.v.Res.Func(n)
-	in := l.flow(n, nil)
-	var out Set
-	first := true
-	for b := range f.Blocks {
-		if in[b] == nil || !f.Blocks[b].Return {
-			continue
-		}
-		s := *in[b]
-		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
-			s, _ = l.step(n, f, p, s)
-		}
-		if first {
-			out, first = s, false
-		} else {
-			out = out.meet(s)
-		}
-	}
-	return out
-}
-
-// enter computes the entry states top-down, as a greatest fixed point.
-func (l *Locks) enter() {
-	v := l.v
-	root := v.Res.Root
-	l.entry[root] = nil
-	work := []pta.InstID{root}
-	queued := map[pta.InstID]bool{root: true}
-	for len(work) > 0 {
-		n := work[0]
-		work = work[1:]
-		queued[n] = false
-		f := v.Res.Func(n)
-		if f == nil {
-			continue
-		}
-		push := func(c pta.InstID, s Set) {
-			old, ok := l.entry[c]
-			if ok {
-				m := old.meet(s)
-				if len(m) == len(old) {
-					return
-				}
-				s = m
-			}
-			l.entry[c] = s
-			if !queued[c] {
-				queued[c] = true
-				work = append(work, c)
-			}
-		}
-		if !l.rel[n] && len(l.entry[n]) == 0 {
-			for _, e := range v.Res.Insts[n].Out {
-				if v.Has(n, e) {
-					push(e.Callee, nil)
-				}
-			}
-			continue
-		}
-		in := l.flow(n, l.entry[n])
-		l.walk(n, f, in, func(p uint32, s Set) {
-			if op := f.Points[p].Op; op != facts.OpCall && op != facts.OpAny {
-				return
-			}
-			l.callees(n, p, func(e pta.Edge) {
-				if stage.IsSpawn(e.Kind) {
-					push(e.Callee, nil) // (L1)
-				} else {
-					push(e.Callee, l.translateIn(n, f, e, s))
-				}
-			})
-		})
-	}
-}
-
-// At returns the names of the locks surely held at point p of n.
-func (l *Locks) At(n pta.InstID, p uint32) Set {
-	entry, ok := l.entry[n]
-	if !ok {
-		return nil
-	}
-	if !l.rel[n] && len(entry) == 0 {
-		return nil
-	}
+	sh := l.shapeOf(f)
 	in, ok := l.blocks[n]
 	if !ok {
-		in = l.flow(n, entry)
+		in = slices.Clone(l.flow(n, f, sh, entry))
 		l.blocks[n] = in
 	}
-	fl := l.v.Flow(n)
-	b := fl.Block(p)
-	if in[b] == nil {
-		return nil
+	b := l.v.Flow(n).Block(p)
+	s := in[b]
+	if s == unreached {
+		return nothing
 	}
-	s := *in[b]
-	for q := fl.F.Blocks[b].Start; q < p; q++ {
-		s, _ = l.step(n, fl.F, q, s)
+	pts := sh.blocks[b].points
+	for i := 0; i < len(pts) && pts[i].point < p; i++ {
+		s, _ = l.step(n, f, sh, &pts[i], s)
 	}
 	return s
 }
@@ -735,21 +118,19 @@ func (l *Locks) usable(overwritten func(uint32) bool) {
 	for i := 1; i < len(v.Res.Insts); i++ {
 		id := pta.InstID(i)
 		f := v.Res.Func(id)
-		if f == nil || !v.Live.Has(i) {
+		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
 			continue
 		}
-		for p, pt := range f.Points {
-			if pt.Op != facts.OpSync {
-				continue
-			}
-			y := &f.Syncs[pt.Row]
-			switch y.Op {
-			case facts.SyncRelease:
-				if !l.holds(id, f, l.At(id, uint32(p)), y.Obj) {
-					v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
+		for p := range f.Points {
+			y, ok := l.opAt(id, f, uint32(p))
+			switch {
+			case !ok || v.DeadAt(id, uint32(p)):
+			case !y.acquire:
+				if !l.holds(id, l.shapeOf(f), l.at(id, uint32(p)), y.obj) && !l.token(id, uint32(p), y.obj) {
+					v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) { l.bad[c] = "it is unlocked where it is not surely locked" })
 				}
-			case facts.SyncAcquire:
-				v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+			default:
+				v.Res.PointsTo(id, y.obj, 0).Each(func(c uint32) {
 					if overwritten(c) {
 						l.bad[c] = "it may be overwritten by a plain store"
 					}

@@ -46,6 +46,11 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	rep.below += d.below
 }
 
+// waits reports whether a class is of Waits on a wait group: of those that wait
+// at the same time the first alone conflicts with an Add from zero, and none
+// with another Wait.
+func (r *run) waits(c *stage.Class) bool { return r.w.Accesses[c.Rep].Sync == stage.UseWait }
+
 // pairs runs the pipeline on the pairs of classes of a cell.
 func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) {
 	obj, _ := r.v.Res.Object(cell)
@@ -54,7 +59,7 @@ func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funne
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
-			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under {
+			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under || r.waits(a) && r.waits(b) {
 				continue
 			}
 			p := &stage.Pair{Cell: cell, A: a, B: b}
@@ -121,7 +126,7 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 	flag(r.esc.Has(int(obj)), r.madeInScope(obj), r.madeBelow(obj))
 	for _, c := range classes {
 		b = binary.AppendVarint(b, int64(c.Order.ID))
-		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under)
+		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under, c.Fresh)
 		b = binary.AppendUvarint(b, uint64(c.Tuples))
 		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
 		for _, g := range c.Locks {
@@ -188,7 +193,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		write, atomic bool
 		sync          bool
 		user, scope   bool
-		under         bool
+		under, fresh  bool
 		locks         string
 	}
 	byKey := map[key]*stage.Class{}
@@ -203,6 +208,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		}
 		var gs []stage.Guard
 		if closer {
+			base.fresh = r.pub.Fresh(id, cell)
 			if gs = r.lock.GuardsAt(a, cell); len(gs) > 0 {
 				base.locks = fmt.Sprint(gs)
 			}
@@ -224,7 +230,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			k.order, k.user = oc.ID, tell && kind.user
 			c := byKey[k]
 			if c == nil {
-				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under}
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh}
 				byKey[k] = c
 				list = append(list, c)
 			}

@@ -43,10 +43,8 @@ func (p *parallel) findKinds() {
 			alone[t] = true
 		}
 	}
-	for i := range p.wait.signals {
-		for _, t := range p.wait.signals[i].Senders {
-			alone[t] = true
-		}
+	for t := range v.Threads {
+		alone[t] = alone[t] || len(p.wait.by[t]) > 0
 	}
 	p.kinds = make([]int, len(v.Threads))
 	kinds := map[string]int{}

@@ -153,7 +153,7 @@ func (p *parallel) ordered(a, b *stage.OrderClass) *stage.Ordered {
 func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 	for i := range p.wait.signals { // (H4), (H5)
 		s := &p.wait.signals[i]
-		rule := [...]string{"close", "send", "receive", "once", "wait"}[s.kind]
+		rule := ruleNames[s.kind]
 		switch {
 		case a.Before.Has(i) && b.Awaited.Has(i):
 			return &stage.Ordered{Rule: rule, Thread: a.Thread, Object: s.Cell}

@@ -41,6 +41,7 @@ var Pipeline = [...]*Stage{
 	{Name: "aliasing", Doc: "keep pairs whose bases may point to one cell", Source: "PLDI'06 section 4.2"},
 	{Name: "escaping", Doc: "refute pairs on objects that one goroutine alone can reach", Source: "PLDI'06 section 4.3", Refute: refuteEscaping},
 	{Name: "parallel", Doc: "refute pairs of which one happens before the other", Source: "POPL'07 section 3.2; the Go memory model", Refute: refuteParallel},
+	{Name: "published", Doc: "refute pairs of which one belongs to the making of the object", Source: "design 05, local publication", Refute: refutePublished},
 	{Name: "global-lock", Doc: "refute pairs that hold one lock, made at most once", Source: "POPL'07 section 3.3",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteGlobalLock(p) }},
 	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object itself", Source: "POPL'07 section 3.3, form (a)",
@@ -61,6 +62,8 @@ var order = [...]struct{ before, after, why string }{
 	{"reachable", "aliasing", "aliasing looks at reachable accesses only"},
 	{"aliasing", "escaping", "escaping asks about the objects that aliasing found in common"},
 	{"escaping", "parallel", "parallel costs more a pair and gets the fewer"},
+	{"parallel", "published", "published judges other locations, and need not where order does"},
+	{"published", "global-lock", "what was not shared yet needs no lock"},
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
 }

@@ -41,6 +41,7 @@ type run struct {
 	esc  stage.Bits
 	par  *parallel
 	lock *mustnot.Locks
+	pub  *published
 	user []stage.Set // by instance: the threads that run it under a call made in scope
 	made map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
@@ -116,9 +117,11 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 	for _, c := range res.Coarse {
 		coarse = append(coarse, export.Coarse{Package: c.Pkg, Share: c.Share})
 	}
+	opt.Progress("accesses", 0, 0)
 	w := stage.NewWorld(res)
 	full := stage.NewView(w, stage.AllEntries)
 	ov := findOverwritten(w)
+	opt.Progress("locks", 0, 0)
 	start := time.Now()
 	shared := &shared{over: ov, locks: mustnot.NewLocks(full, ov.Has)}
 	shared.lockSecs = time.Since(start).Seconds()
@@ -249,6 +252,7 @@ func parallelTests(res *pta.Result) map[string]bool {
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
 	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
+	r.pub = newPublished(r)
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells
@@ -259,6 +263,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	secs := map[string]float64{"global-lock": sh.lockSecs}
 	sh.lockSecs = 0
 	timed := func(name string, f func()) {
+		opt.Progress(name, 0, 0)
 		t := time.Now()
 		f()
 		secs[name] += time.Since(t).Seconds()
@@ -266,7 +271,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
 		joins := waitGroups(v, ov)
-		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins))
+		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, sh.locks))
 	})
 	if err := ctx.Err(); err != nil {
 		return err

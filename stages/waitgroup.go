@@ -33,6 +33,10 @@ type join struct {
 	Joined []int
 	done   map[int][]spot // where each joined thread calls Done
 	after  map[int]*after // what may follow it there
+	// starts are the points that start joined threads, lead what leads to them;
+	// see noStartAfter.
+	starts []spot
+	lead   stage.Bits
 }
 
 // syncOp is one operation on a synchronisation object in one instance.

@@ -25,14 +25,17 @@ func (l *lowering) instr(blk *ssa.BasicBlock, j int, in ssa.Instruction) {
 	case *ssa.Jump, *ssa.If:
 	case *ssa.Return:
 		leaf := 0
+		var results []facts.Reg
 		for _, v := range in.Results {
 			n := l.leaves(v.Type())
-			if r := l.reg(v); r != facts.NoReg && n > 0 {
+			r := l.reg(v)
+			if r != facts.NoReg && n > 0 {
 				l.copyLeaves(l.f.Ret, leaf, r, 0, n, -1, false)
 			}
 			leaf += n
+			results = append(results, r)
 		}
-		l.f.Blocks[l.cur].Return = true
+		l.f.Blocks[l.cur].Return, l.f.Blocks[l.cur].Results = true, results
 	case *ssa.Panic:
 		l.panics(in.X)
 	case *ssa.RunDefers:
@@ -77,6 +80,9 @@ func (l *lowering) instr(blk *ssa.BasicBlock, j int, in ssa.Instruction) {
 	case *ssa.BinOp:
 		l.binop(in)
 	case *ssa.Store:
+		if returnsItself(in) {
+			return
+		}
 		l.mem(facts.Mem{Base: l.reg(in.Addr), Type: l.typ(in.Val.Type()), Val: l.reg(in.Val), Write: true, What: l.what(in.Addr)})
 	case *ssa.FieldAddr:
 		st := in.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
@@ -146,6 +152,46 @@ func (l *lowering) instr(blk *ssa.BasicBlock, j int, in ssa.Instruction) {
 	default:
 		l.unknown(in.String())
 	}
+}
+
+// returnsItself reports whether a store is what go/ssa makes of a named result
+// that a return statement gives itself. The compiler stores nothing there: what
+// the result holds was loaded in the same block, and nothing that may change it,
+// no call and no other store to it, stands between.
+func returnsItself(in *ssa.Store) bool {
+	ld, ok := in.Val.(*ssa.UnOp)
+	if !ok || ld.Op != token.MUL || ld.X != in.Addr || ld.Block() != in.Block() {
+		return false
+	}
+	is := in.Block().Instrs
+	ret, ok := is[len(is)-1].(*ssa.Return)
+	if a, isAlloc := in.Addr.(*ssa.Alloc); !ok || !isAlloc || ret.Pos() != in.Pos() || a.Parent() != in.Parent() {
+		return false
+	}
+	between := false
+	for _, x := range is {
+		switch x := x.(type) {
+		case *ssa.UnOp:
+			if x == ld {
+				between = true
+			} else if between && x.Op == token.ARROW {
+				return false
+			}
+		case *ssa.Store:
+			if x == in {
+				return between
+			}
+			if _, other := x.Addr.(*ssa.Alloc); between && (!other || x.Addr == in.Addr) {
+				return false
+			}
+		case *ssa.DebugRef, *ssa.BinOp:
+		default:
+			if between {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 func (l *lowering) unknown(what string) {

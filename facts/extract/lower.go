@@ -600,11 +600,18 @@ func (l *lowering) phiRow(phi *ssa.Phi) int {
 // cond describes a branch condition.
 func (l *lowering) cond(v ssa.Value, neg bool) facts.Cond {
 	switch v := v.(type) {
+	case *ssa.Const:
+		if i, ok := constInt(v); ok {
+			return facts.Cond{Kind: facts.CondConst, Neg: neg != (i == 0)}
+		}
 	case *ssa.UnOp:
 		if v.Op == token.NOT {
 			return l.cond(v.X, !neg)
 		}
 	case *ssa.BinOp:
+		if holds, ok := constCompare(v); ok {
+			return facts.Cond{Kind: facts.CondConst, Neg: neg == holds}
+		}
 		if v.Op == token.EQL || v.Op == token.NEQ {
 			x, y := v.X, v.Y
 			if _, ok := x.(*ssa.Const); ok {
@@ -622,6 +629,22 @@ func (l *lowering) cond(v ssa.Value, neg bool) facts.Cond {
 		}
 	}
 	return facts.Cond{Kind: facts.CondTrue, X: l.reg(v), Neg: neg}
+}
+
+// constCompare decides a comparison of two constants.
+func constCompare(v *ssa.BinOp) (holds, ok bool) {
+	x, xok := v.X.(*ssa.Const)
+	y, yok := v.Y.(*ssa.Const)
+	if !xok || !yok || x.Value == nil || y.Value == nil || x.Value.Kind() != y.Value.Kind() {
+		return false, false
+	}
+	switch v.Op {
+	case token.EQL, token.NEQ:
+		return constant.Compare(x.Value, v.Op, y.Value), true
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return x.Value.Kind() != constant.Bool && constant.Compare(x.Value, v.Op, y.Value), x.Value.Kind() != constant.Bool
+	}
+	return false, false
 }
 
 // operandPos finds a position for an instruction that has none: that of the

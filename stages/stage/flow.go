@@ -72,6 +72,10 @@ func (fl *Flow) Succs(b int, f func(int)) {
 // Block returns the block of a point.
 func (fl *Flow) Block(p uint32) int { return int(fl.blockOf[p]) }
 
+// Reach returns the blocks that a path of at least one edge from block b leads
+// to. The caller must not change the result.
+func (fl *Flow) Reach(b int) Bits { return fl.reach[b] }
+
 // MayFollow reports whether q may execute after p in one activation.
 func (fl *Flow) MayFollow(p, q uint32) bool {
 	b, c := fl.blockOf[p], fl.blockOf[q]

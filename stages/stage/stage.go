@@ -24,6 +24,9 @@ type Class struct {
 	// User: the access runs under a call made by the packages in scope; InScope:
 	// it lies in one of them.
 	User, InScope bool
+	// Fresh: the accesses precede all that others do to the object; see the stage
+	// published.
+	Fresh bool
 	// Under: the access runs under the entry that is verified.
 	Under bool
 }
@@ -79,6 +82,11 @@ type Ordered struct {
 	Object uint32 // the cell of the object that orders, for all but "go"
 }
 
+// Published: the access, an index into World.Accesses, is by the goroutine that
+// made the object, before it could be known to another, and every way of getting
+// to know it orders.
+type Published struct{ Object, Access uint32 }
+
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
@@ -89,5 +97,6 @@ type SameBase struct{ Delta int64 }
 func (NoConflict) Kind() string   { return "no-conflict" }
 func (NeverEscapes) Kind() string { return "never-escapes" }
 func (Ordered) Kind() string      { return "ordered" }
+func (Published) Kind() string    { return "published" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }

@@ -121,6 +121,15 @@ func (v *View) callOrder() {
 	v.threads.comp = comp
 }
 
+// CallOrder lists the live instances, callers before callees but for cycles. The
+// members of a component of the call graph stand together. The caller must not
+// change the list.
+func (v *View) CallOrder() []pta.InstID { return v.threads.order }
+
+// Component numbers the component of the call graph, spawns aside, that a live
+// instance lies in.
+func (v *View) Component(n pta.InstID) int32 { return v.threads.comp[n] }
+
 // FlowThreads returns the smallest sets of threads, by instance, that hold
 // start and what a caller has, along all calls but those that skip tells.
 func (v *View) FlowThreads(start func(pta.InstID) Set, skip func(pta.InstID, pta.Edge) bool) []Set {

@@ -73,6 +73,9 @@ func (v *View) live() {
 
 // Has reports whether an edge exists in the view.
 func (v *View) Has(from pta.InstID, e pta.Edge) bool {
+	if v.deadEdge(from, e) {
+		return false
+	}
 	if v.skipTest == nil || v.Res.Insts[from].Fn != v.Prog.Tests {
 		return true
 	}
@@ -83,6 +86,9 @@ func (v *View) Has(from pta.InstID, e pta.Edge) bool {
 // The caller must not change the result.
 func (v *View) EdgesAt(i pta.InstID, pt facts.Point) []pta.Edge {
 	out := v.Res.EdgesAt(i, pt)
+	if len(out) > 0 && v.deadEdge(i, out[0]) {
+		return nil // they are of one row
+	}
 	if v.skipTest == nil || v.Res.Insts[i].Fn != v.Prog.Tests {
 		return out
 	}

@@ -61,6 +61,10 @@ type World struct {
 	InstsOf map[facts.FuncID][]pta.InstID
 	ByInst  [][]uint32
 	flows   []*Flow // by function
+	dead    []Bits  // by instance: blocks that are never entered; nil if none
+
+	values   *values
+	partners *partners
 }
 
 // lists is a list of lists of numbers in two arrays.
@@ -132,6 +136,7 @@ func NewWorld(res *pta.Result) *World {
 	w.syncUses(touched, written)
 	w.invert(written)
 	w.number()
+	w.findDead()
 	return w
 }
 
