@@ -1,0 +1,243 @@
+package shadow
+
+import "unsafe"
+
+// Array describes an array whose shadow is partitioned. Its memory is reached
+// through it alone, whoever accesses it and however: an interior pointer, a field
+// of an element, a range of bytes.
+type Array struct {
+	_         notInHeap
+	base, end uintptr
+	cur       *layer
+	lk        uint32 // guards cur and all layers; not the cells of mode Fine
+	refs      uint32 // 1 for the page table, and 1 for each pending footprint
+	dead      uint32 // the memory has another life
+	id        uint32
+	link      *Array // free list
+}
+
+// MinArray is the number of elements below which an array has cells like any other
+// memory (SlimState, section V-B, small arrays).
+const MinArray = 16
+
+const (
+	arrBlockLen = 1 << 10
+	arrDirLen   = 1 << 12
+	maxArrays   = arrDirLen*arrBlockLen - 1
+)
+
+type arrBlock struct {
+	_ notInHeap
+	a [arrBlockLen]*Array
+}
+
+func arrayByID(s *State, id uint32) *Array {
+	b := (*arrBlock)(loadp(unsafe.Pointer(&s.arrDir[id/arrBlockLen])))
+	return (*Array)(loadp(unsafe.Pointer(&b.a[id%arrBlockLen])))
+}
+
+// AddArray says that n elements of es bytes at base are one array. What is already
+// known about its bytes is kept. It reports whether the array has a descriptor
+// now: not if it is small, does not begin at a multiple of 8, or lies across
+// another array. Time is proportional to the pages of the array.
+func AddArray(s *State, base, es, n uintptr) bool {
+	if !s.arrays || n < MinArray || es == 0 || base&7 != 0 {
+		return false
+	}
+	end := base + n*es
+	known := false // some byte has been accessed
+	for lo := base; lo < end; lo = (lo | (PageSize - 1)) + 1 {
+		p := pageOf(s, lo, false)
+		if p == nil {
+			continue
+		}
+		hi := (lo | (PageSize - 1)) + 1
+		if hi > end {
+			hi = end
+		}
+		if !freeOfArrays(s, p, lo, hi) {
+			return false
+		}
+		if c := (*cell)(loadp(unsafe.Pointer(&p.cells))); c != nil && !known {
+			for w := lo &^ 7; w < hi; w += 8 {
+				if d := cellAt(c, w>>3&(words-1)); load64(&d.w)|load64(&d.r) != 0 {
+					known = true
+					break
+				}
+			}
+		}
+	}
+	a := newArray(s)
+	if a == nil {
+		return false
+	}
+	a.base, a.end = base, end
+	a.refs = 1
+	if known {
+		a.cur = newLayer(s, Fine, 0, es, n)
+		a.cur.linear = 1
+	} else {
+		a.cur = newLayer(s, Coarse, 0, es, n)
+	}
+	for lo := base; lo < end; lo = (lo | (PageSize - 1)) + 1 {
+		p := pageOf(s, lo, true)
+		hi := (lo | (PageSize - 1)) + 1
+		if hi > end {
+			hi = end
+		}
+		lock(&p.lk)
+		if hi-lo == PageSize {
+			storep(unsafe.Pointer(&p.whole), unsafe.Pointer(a))
+		} else {
+			if p.part == nil {
+				storep(unsafe.Pointer(&p.part), alloc(s, poolMisc, unsafe.Sizeof(granules{})))
+			}
+			for w := lo; w < hi; w += 8 {
+				store32(&p.part.id[w>>3&(words-1)], a.id)
+			}
+		}
+		p.arrs++
+		unlock(&p.lk)
+	}
+	return true
+}
+
+// freeOfArrays reports whether no array covers any of [lo, hi), on page p.
+func freeOfArrays(s *State, p *page, lo, hi uintptr) bool {
+	if p.whole != nil {
+		return false
+	}
+	if p.part == nil {
+		return true
+	}
+	for w := lo &^ 7; w < hi; w += 8 {
+		if id := p.part.id[w>>3&(words-1)]; id != 0 {
+			if a := arrayByID(s, id); a.base < hi && a.end > lo {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// newArray returns a descriptor with an id, or nil if there are too many.
+func newArray(s *State) *Array {
+	lock(&s.arrLock)
+	a := s.arrFree
+	if a != nil {
+		s.arrFree = a.link
+		unlock(&s.arrLock)
+		return a
+	}
+	if s.arrCount == maxArrays {
+		unlock(&s.arrLock)
+		return nil
+	}
+	s.arrCount++
+	id := s.arrCount
+	b := s.arrDir[id/arrBlockLen]
+	if b == nil {
+		b = (*arrBlock)(alloc(s, poolMisc, unsafe.Sizeof(arrBlock{})))
+		storep(unsafe.Pointer(&s.arrDir[id/arrBlockLen]), unsafe.Pointer(b))
+	}
+	a = (*Array)(alloc(s, poolMisc, unsafe.Sizeof(Array{})))
+	a.id = id
+	storep(unsafe.Pointer(&b.a[id%arrBlockLen]), unsafe.Pointer(a))
+	unlock(&s.arrLock)
+	return a
+}
+
+// dropArrays ends the life of the arrays in [lo, hi) on page p.
+func dropArrays(s *State, p *page, lo, hi uintptr) {
+	if a := p.whole; a != nil {
+		dropArray(s, a, lo, hi)
+		return
+	}
+	if p.part == nil {
+		return
+	}
+	for w := lo &^ 7; w < hi; w += 8 {
+		if id := p.part.id[w>>3&(words-1)]; id != 0 {
+			if a := arrayByID(s, id); a.base < hi && a.end > lo {
+				dropArray(s, a, lo, hi)
+			}
+		}
+	}
+}
+
+// dropArray takes a out of the page table. [lo, hi) is the part that is cleared; it
+// lies on one page. If a does not end with the cleared memory, what is known about
+// the rest is lost, which is counted.
+func dropArray(s *State, a *Array, lo, hi uintptr) {
+	if a.base < lo || a.end > hi && hi&(PageSize-1) != 0 {
+		s.total.TornArray++
+	}
+	store32(&a.dead, 1)
+	for lo := a.base; lo < a.end; lo = (lo | (PageSize - 1)) + 1 {
+		p := pageOf(s, lo, false)
+		hi := (lo | (PageSize - 1)) + 1
+		if hi > a.end {
+			hi = a.end
+		}
+		lock(&p.lk)
+		if p.whole == a {
+			storep(unsafe.Pointer(&p.whole), nil)
+		} else {
+			for w := lo; w < hi; w += 8 {
+				store32(&p.part.id[w>>3&(words-1)], 0)
+			}
+		}
+		p.arrs++
+		unlock(&p.lk)
+	}
+	letGo(s, a)
+}
+
+// hold keeps the descriptor of a from being reused; false if it is too late.
+func hold(a *Array) bool {
+	for n := 0; ; n++ {
+		r := load32(&a.refs)
+		if r == 0 {
+			return false
+		}
+		if cas32(&a.refs, r, r+1) {
+			return true
+		}
+		pause(n)
+	}
+}
+
+// letGo undoes hold. The last one frees the shadow of a.
+func letGo(s *State, a *Array) {
+	if add32(&a.refs, -1) != 0 {
+		return
+	}
+	for l := a.cur; l != nil; {
+		base := l.base
+		freeLayer(s, l)
+		l = base
+	}
+	a.cur = nil
+	store32(&a.dead, 0)
+	lock(&s.arrLock)
+	a.link = s.arrFree
+	s.arrFree = a
+	unlock(&s.arrLock)
+}
+
+// regrid makes elements of the locked array a so small that g bytes are a whole
+// number of them, unless its mode is Fine. Each old element becomes f new ones.
+func regrid(s *State, a *Array, g uintptr) {
+	l := a.cur
+	if l.mode == Fine || g%l.es == 0 {
+		return
+	}
+	es := gcd(l.es, g)
+	f := l.es / es
+	mode, d := l.mode, l.d*f
+	switch mode {
+	case Stride, Prefix: // no such partition; each old element is a part
+		mode, d = Block, f
+	}
+	addLayer(s, a, mode, d, es, l.n*f)
+}
