@@ -150,7 +150,7 @@ func newArray(s *State) *Array {
 // dropArrays ends the life of the arrays in [lo, hi) on page p.
 func dropArrays(s *State, p *page, lo, hi uintptr) {
 	if a := p.whole; a != nil {
-		dropArray(s, a, lo, hi)
+		dropArray(s, a)
 		return
 	}
 	if p.part == nil {
@@ -159,19 +159,15 @@ func dropArrays(s *State, p *page, lo, hi uintptr) {
 	for w := lo &^ 7; w < hi; w += 8 {
 		if id := p.part.id[w>>3&(words-1)]; id != 0 {
 			if a := arrayByID(s, id); a.base < hi && a.end > lo {
-				dropArray(s, a, lo, hi)
+				dropArray(s, a)
 			}
 		}
 	}
 }
 
-// dropArray takes a out of the page table. [lo, hi) is the part that is cleared; it
-// lies on one page. If a does not end with the cleared memory, what is known about
-// the rest is lost, which is counted.
-func dropArray(s *State, a *Array, lo, hi uintptr) {
-	if a.base < lo || a.end > hi && hi&(PageSize-1) != 0 {
-		s.total.TornArray++
-	}
+// dropArray takes a out of the page table, all of it: where a part of an array begins
+// another life, the array is dead.
+func dropArray(s *State, a *Array) {
 	store32(&a.dead, 1)
 	for lo := a.base; lo < a.end; lo = (lo | (PageSize - 1)) + 1 {
 		p := pageOf(s, lo, false)

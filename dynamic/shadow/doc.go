@@ -6,10 +6,11 @@
 //
 // A race is reported on a byte if and only if two accesses to it conflict and
 // neither happens before the other, for whatever sequence of calls describes
-// the run; two exceptions are counted in Stats (goroutines beyond the number of
-// slots, memory that is freed while a part of an array lies in it), and both
-// miss races, neither invents one. On one byte the first race is certain to be
-// reported; of the later ones some may not be, as in FastTrack.
+// the run. The exception is counted in Stats: goroutines beyond the number of slots,
+// which hide races and make none. On one byte the first race is certain to be
+// reported; of the later ones some may not be, as in FastTrack. Memory whose
+// life ends is assumed to be dead, in particular all of an array when a part of it
+// begins another life; see Clear.
 //
 // Accesses are plain or atomic. A plain write conflicts with every access, a
 // plain read with plain and atomic writes, an atomic access with plain ones only.

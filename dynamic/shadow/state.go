@@ -63,7 +63,6 @@ type Stats struct {
 	Uncovered uint64 // slots reused although the parent did not cover their last goroutine
 	Slotless  uint64 // goroutines without a slot
 	Ignored   uint64 // accesses of such goroutines
-	TornArray uint64 // arrays forgotten because a part of them was freed
 	Races     uint64 // reports
 }
 
@@ -78,7 +77,6 @@ func (s *Stats) add(o *Stats) {
 	s.Uncovered += o.Uncovered
 	s.Slotless += o.Slotless
 	s.Ignored += o.Ignored
-	s.TornArray += o.TornArray
 	s.Races += o.Races
 }
 

@@ -32,9 +32,12 @@
 //
 // Malloc and Free both say that what was known about a range of memory is void.
 // Array says that some elements at an address belong together; an access inside is
-// an access to the array however it is written. A Malloc or Free that covers only
-// a part of an array is well formed but no allocator's: detectors that compress
-// arrays may then miss races in the rest of it, and count that.
+// an access to the array however it is written.
+//
+// (W4) When a part of an array begins or ends a life, the array is dead, as it is
+// after garbage collection, which leaves no event: nobody accesses the rest before it
+// begins another life. This rule is not checked; where it does not hold, detectors that
+// compress arrays may miss races in the rest.
 package trace
 
 import "fmt"
