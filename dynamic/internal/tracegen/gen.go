@@ -92,6 +92,7 @@ type object struct {
 	lock       int
 	site       uint32
 	flag       uint64 // synchronisation object of its own
+	together   bool   // its fields are accessed together, most often
 }
 
 const (
@@ -119,6 +120,10 @@ func (g *gen) allocate(t uint32, array bool) {
 	}
 	o.size = uint64(1+g.r.IntN(8)) * 8
 	o.site = uint32(1 + g.r.IntN(3))
+	if !array && g.r.IntN(2) == 0 {
+		o.together, o.site = true, 4
+		o.size = 32
+	}
 	if array {
 		sizes := []uint64{1, 2, 4, 8, 8, 8, 16, 24, 12, 40, 3}
 		o.es = sizes[g.r.IntN(len(sizes))]

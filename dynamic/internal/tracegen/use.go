@@ -61,6 +61,19 @@ func (g *gen) use(t *thread, o *object) {
 			events = append(events, e) // the same again
 		}
 	}
+	if o.together { // the second field proxies the others
+		write := d != constant && g.r.IntN(2) == 0
+		events = nil
+		for f := range o.size / 8 {
+			e := trace.Event{Addr: o.base + f*8, Size: 8, Site: g.site()}
+			if write {
+				e.Kind = trace.Write
+			}
+			if f == 1 || g.r.IntN(4) > 0 {
+				events = append(events, e)
+			}
+		}
+	}
 	if o.n > 0 && g.r.IntN(2) == 0 {
 		events = append(events, g.walk(o, t.id, g.r.IntN(2) == 0 && d != constant)...)
 	}
@@ -68,6 +81,9 @@ func (g *gen) use(t *thread, o *object) {
 	case guarded:
 		t.locked(o.lock, events...)
 	case atomic:
+		if o.together {
+			return
+		}
 		a := trace.Event{Kind: trace.AtomicRead, Addr: o.base, Size: min(8, o.size), Site: g.site()}
 		s := trace.Event{Kind: trace.Acquire, Addr: o.base}
 		switch g.r.IntN(3) {
