@@ -115,11 +115,13 @@ func (s *Stats) Missing() string {
 // Options for New.
 type Options struct {
 	Slots uint32 // goroutines with a clock of their own; 0: as many as there can be
+	Step  uint32 // Commit events commit only about so many cells; 0: all that is pending
 }
 
 // Detector consumes a trace. It must be closed.
 type Detector struct {
 	alg     Algorithm
+	step    uint32
 	state   *shadow.State
 	threads map[uint32]*shadow.Thread
 	owners  map[uint32][]owner // by slot
@@ -138,7 +140,7 @@ type owner struct {
 // New returns a detector that hands races to report, several for one byte if there
 // are several.
 func New(alg Algorithm, o Options, report func(Race)) *Detector {
-	d := &Detector{alg: alg, threads: map[uint32]*shadow.Thread{}, owners: map[uint32][]owner{}, report: report}
+	d := &Detector{alg: alg, step: o.Step, threads: map[uint32]*shadow.Thread{}, owners: map[uint32][]owner{}, report: report}
 	d.state = shadow.New(shadow.Options{Arrays: alg.arrays, Slots: o.Slots}, d.raced)
 	d.start(nil, 0)
 	return d
@@ -227,6 +229,10 @@ func (d *Detector) Event(e *trace.Event) {
 	case trace.Array:
 		shadow.AddArray(s, uintptr(e.Addr), uintptr(e.Size), uintptr(e.Count))
 	case trace.Commit:
+		if d.step > 0 {
+			shadow.Commit(s, t, uintptr(d.step))
+			break
+		}
 		for !shadow.Commit(s, t, shadow.MaxPiece) {
 		}
 	case trace.Proxy:

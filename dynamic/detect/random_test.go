@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bfverify/bfverify/dynamic/internal/tracegen"
@@ -128,6 +129,67 @@ func explain(t testing.TB, events []trace.Event, wrong func([]trace.Event) strin
 		fmt.Fprintf(&b, "%4d %v\n", i, &small[i])
 	}
 	t.Fatalf("%s\n%s", wrong(small), b.String())
+}
+
+// TestRandomSteps commits footprints in pieces, at random points. TestRandom has
+// them whole.
+func TestRandomSteps(t *testing.T) {
+	compareSteps := func(events []trace.Event, step uint32) string {
+		got, _ := racyBytes(t, "ss", Options{Step: step}, events)
+		return differ(got, oracle(events, false))
+	}
+	for seed := *firstSeed; seed < *firstSeed+150; seed++ {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c := tracegen.Random(r, 300)
+		c.Arrays = 1 + r.IntN(3)
+		events := tracegen.Generate(r, c)
+		step := 1 + r.Uint32N(20)
+		var more []trace.Event
+		for i := range events {
+			more = append(more, events[i])
+			if events[i].Kind != trace.End && r.IntN(3) == 0 {
+				more = append(more, trace.Event{Kind: trace.Commit, G: events[i].G})
+			}
+		}
+		if compareSteps(more, step) != "" {
+			t.Logf("seed %d, steps of %d", seed, step)
+			explain(t, more, func(e []trace.Event) string { return compareSteps(e, step) })
+		}
+	}
+}
+
+// TestRandomFewSlots has too few slots: nothing false may be reported, and nothing
+// missed unless that is counted.
+func TestRandomFewSlots(t *testing.T) {
+	missing := 0
+	for seed := *firstSeed; seed < *firstSeed+150; seed++ {
+		r := rand.New(rand.NewPCG(seed, 3))
+		c := tracegen.Random(r, 400)
+		c.Threads += r.IntN(10)
+		c.Ends = true
+		slots := 1 + r.Uint32N(12)
+		events := tracegen.Generate(r, c)
+		compareFew := func(events []trace.Event) string {
+			want := oracle(events, false)
+			for _, name := range []string{"ft", "ss"} {
+				got, stats := racyBytes(t, name, Options{Slots: slots}, events)
+				if s := differ(got, want); s != "" {
+					if stats.Missing() == "" || strings.Contains(s, "false") {
+						return name + s
+					}
+					missing++
+				}
+			}
+			return ""
+		}
+		if compareFew(events) != "" {
+			t.Logf("seed %d, %d slots", seed, slots)
+			explain(t, events, compareFew)
+		}
+	}
+	if missing == 0 {
+		t.Error("no trace had more goroutines than slots can tell apart")
+	}
 }
 
 // TestRandom compares all detectors with the reference, byte by byte.

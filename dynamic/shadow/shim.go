@@ -38,6 +38,8 @@ func pause(n int) {
 func zero(p unsafe.Pointer, n uintptr) { clear(unsafe.Slice((*byte)(p), n)) }
 
 // fatal stops the program: the state machine contradicts itself.
+//
+//go:noinline
 func fatal(why string) { panic("shadow: " + why) }
 
 // sysReport hands a race to whoever made the State.

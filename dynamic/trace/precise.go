@@ -50,14 +50,13 @@ type precise struct{ spans map[uint32]*bounds }
 type bounds struct {
 	// Since the last release; 1 for reads, 2 for writes, 3 for both.
 	accessed, checked map[uint64]uint8
-	// Since the last acquire: what needs a cover or an access that comes later, in
-	// order.
-	open []debt
+	// Since the last acquire: what needs a cover or an access that comes later, and
+	// the first event that does.
+	open map[debt]int
 }
 
 // debt is a byte of an access without check, or of a check without access.
 type debt struct {
-	event int
 	addr  uint64
 	write bool
 	check bool
@@ -66,7 +65,7 @@ type debt struct {
 func (p *precise) event(i int, e *Event) error {
 	b := p.spans[e.G]
 	if b == nil {
-		b = &bounds{map[uint64]uint8{}, map[uint64]uint8{}, nil}
+		b = &bounds{map[uint64]uint8{}, map[uint64]uint8{}, map[debt]int{}}
 		p.spans[e.G] = b
 	}
 	switch {
@@ -80,7 +79,7 @@ func (p *precise) event(i int, e *Event) error {
 		for _, q := range e.Pieces() {
 			for k := range q.Count {
 				for a := q.Addr + k*q.Stride; a < q.Addr+k*q.Stride+q.Size; a++ {
-					b.add(debt{i, a, e.Kind.IsWrite(), e.Kind.IsCheck()})
+					b.add(i, debt{a, e.Kind.IsWrite(), e.Kind.IsCheck()})
 				}
 			}
 		}
@@ -98,7 +97,7 @@ func (p *precise) event(i int, e *Event) error {
 }
 
 // add records an access to one byte, or a check.
-func (b *bounds) add(d debt) {
+func (b *bounds) add(event int, d debt) {
 	mine, other := b.accessed, b.checked
 	if d.check {
 		mine, other = other, mine
@@ -108,51 +107,57 @@ func (b *bounds) add(d debt) {
 		bit = 2
 	}
 	mine[d.addr] |= bit
-	// Paid by what came before? A write is covered by, and a check for writes is
-	// legitimate for, a write only; anything will do for reads.
-	if have := other[d.addr]; have&2 != 0 || have&1 != 0 && !d.write {
-		// nothing to wait for
-	} else {
-		b.open = append(b.open, d)
-	}
-	// What it pays of what came before.
-	k := 0
-	for _, o := range b.open {
-		if o.addr == d.addr && o.check != d.check && (d.write || !o.write) {
-			continue
+	// An access and a check that meet: for an access that comes first, covered means
+	// that the check is for writes or the access is a read; for a check that comes
+	// first, legitimate means that the access is a write or the check for reads. So
+	// in both cases the later one must be a write or the earlier one a read. What
+	// came before with no release in between pays for d, too.
+	have := other[d.addr]
+	if have&2 == 0 && (have&1 == 0 || d.write) {
+		if _, ok := b.open[d]; !ok {
+			b.open[d] = event
 		}
-		b.open[k] = o
-		k++
 	}
-	b.open = b.open[:k]
+	delete(b.open, debt{d.addr, false, !d.check})
+	if d.write {
+		delete(b.open, debt{d.addr, true, !d.check})
+	}
 }
 
 // settle fails if something is open when an acquire comes.
 func (b *bounds) settle(what string) error {
-	if len(b.open) == 0 {
+	return owing(b.open, what, func(debt) bool { return true })
+}
+
+// owing fails if one of the chosen debts is there; it names the first.
+func owing(open map[debt]int, what string, chosen func(debt) bool) error {
+	var first *ImpreciseError
+	for d, event := range open {
+		if !chosen(d) || first != nil && (event > first.Event || event == first.Event && d.addr >= first.Addr) {
+			continue
+		}
+		reason := "no check covers the access before " + what
+		if d.check {
+			reason = "the check is legitimate for no access before " + what
+		}
+		first = &ImpreciseError{event, d.addr, reason}
+	}
+	if first == nil {
 		return nil
 	}
-	d := b.open[0]
-	reason := "no check covers the access before " + what
-	if d.check {
-		reason = "the check is legitimate for no access before " + what
-	}
-	return &ImpreciseError{d.event, d.addr, reason}
+	return first
 }
 
 // clear ends the life of some bytes.
 func (b *bounds) clear(e *Event) error {
-	for _, d := range b.open {
-		if d.addr >= e.Addr && d.addr < e.Addr+e.Size {
-			return (&bounds{open: []debt{d}}).settle("its memory " + e.Kind.String())
-		}
-	}
+	inside := func(a uint64) bool { return a >= e.Addr && a < e.Addr+e.Size }
+	err := owing(b.open, "its memory's "+e.Kind.String(), func(d debt) bool { return inside(d.addr) })
 	for _, m := range []map[uint64]uint8{b.accessed, b.checked} {
 		for a := range m {
-			if a >= e.Addr && a < e.Addr+e.Size {
+			if inside(a) {
 				delete(m, a)
 			}
 		}
 	}
-	return nil
+	return err
 }

@@ -131,6 +131,10 @@ func (g *gen) allocate(t uint32, array bool) {
 		if g.r.IntN(2) == 0 {
 			o.n = []uint64{16, 24, 32, 60, 64, 100, 128, 256, 600}[g.r.IntN(9)]
 		}
+		if g.r.IntN(20) == 0 { // more than one chunk of cells, more than one page
+			o.n += 1024 + uint64(g.r.IntN(3000))
+			o.n &^= 3
+		}
 		o.size = o.es * o.n
 	}
 	o.owner = g.threads[g.r.IntN(len(g.threads))]
