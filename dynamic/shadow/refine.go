@@ -24,7 +24,7 @@ func Sufficient(mode uint32, d, n, b, e, k uintptr) bool {
 	case Split:
 		return k == 1 && (b == 0 || b == d) && (e == d-1 || e == n-1)
 	case Prefix:
-		return e < d || k == 1 && e == n-1 && b <= d
+		return e < d || d == n-1 || k == 1 && e == n-1 && b <= d
 	}
 	return true
 }

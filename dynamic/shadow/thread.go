@@ -14,7 +14,8 @@ type Thread struct {
 	stride uintptr  // of the part that is being checked; see report
 	count  uintptr
 	id     uint64
-	race   Race // the report being made
+	ticked uint64 // stat.Checks when the epoch began
+	race   Race   // the report being made
 	stat   Stats
 	next   *Thread
 	prev   *Thread
@@ -101,6 +102,7 @@ func tick(t *Thread) {
 	if t.slot != noSlot {
 		t.vc.at(t.slot).v++
 		t.epoch++
+		t.ticked = t.stat.Checks
 	}
 }
 
@@ -110,7 +112,11 @@ func End(s *State, t *Thread) {
 	commitAll(s, t)
 	lock(&s.slotLock)
 	if t.slot != noSlot {
-		s.final.at(t.slot).v = t.vc.at(t.slot).v
+		last := t.vc.at(t.slot).v
+		if t.stat.Checks == t.ticked {
+			last-- // no cell has the current epoch: so whoever waited for t covers it
+		}
+		s.final.at(t.slot).v = last
 		n := s.freeSlots.n
 		s.freeSlots.need(s, n+1)
 		s.freeSlots.at(n).v = uint64(t.slot)
