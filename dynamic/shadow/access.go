@@ -33,8 +33,16 @@ func Access(s *State, t *Thread, addr, size uintptr, kind uint8, site uint32) ui
 				if a.end < to {
 					to = a.end
 				}
-				at += accessArray(s, t, a, at-a.base, to-at, kind, site, budget)
-				budget--
+				n := accessArray(s, t, a, at-a.base, to-at, kind, site, budget)
+				at += n
+				cost := uintptr(1)
+				if topLayer(a).mode == Fine {
+					cost += n / 8
+				}
+				if at < to || cost >= budget {
+					break
+				}
+				budget -= cost
 				continue
 			}
 			if next := (at | 7) + 1; next < hi { // an array may begin there
