@@ -5,6 +5,21 @@ import "unsafe"
 // MaxPiece bounds the work of one call of Access or Range: about so many cells.
 const MaxPiece = 1024
 
+// quick reports whether the access lies in one word that t has accessed whole, in this
+// epoch and in a way that covers it. What the cells of memory outside arrays say of
+// that stays true when the memory becomes an array: it is in the array's shadow, too.
+func quick(t *Thread, addr, size uintptr, kind uint8) bool {
+	if addr>>pageShift != t.pageNo || addr&7+size > 8 {
+		return false
+	}
+	c := (*cell)(loadp(unsafe.Pointer(&t.page.cells)))
+	if c == nil {
+		return false
+	}
+	c = cellAt(c, addr>>3&(words-1))
+	return load64(&c.w) == t.epoch || kind == Read && load64(&c.r) == t.epoch
+}
+
 // Access says that t accesses the size bytes at addr. It returns how many of them
 // it has dealt with, at least one; call again for the rest. An element of an array
 // is added to a footprint, and a whole range of elements costs no more than one.
@@ -13,7 +28,7 @@ func Access(s *State, t *Thread, addr, size uintptr, kind uint8, site uint32) ui
 		t.stat.Ignored++
 		return size
 	}
-	if s.arrays && kind <= Write && extend(t, addr, size, kind) {
+	if quick(t, addr, size, kind) || s.arrays && kind <= Write && extend(t, addr, size, kind) {
 		return size
 	}
 	at, end := addr, addr+size

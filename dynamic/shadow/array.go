@@ -39,52 +39,35 @@ func arrayByID(s *State, id uint32) *Array {
 // AddArray says that n elements of es bytes at base are one array. What is already
 // known about its bytes is kept. It reports whether the array has a descriptor
 // now: not if it is small, does not begin at a multiple of 8, or lies across
-// another array. Time is proportional to the pages of the array.
+// another array. Time is proportional to the pages of the array, and to its size where
+// it was accessed already.
+//
+// Others may access the memory meanwhile. An access to the cells of memory outside
+// arrays that did not notice the array afterwards (see Access) was there before the
+// array is entered into the page table, so it is found by known; one that did
+// notice is told to the array too.
 func AddArray(s *State, base, es, n uintptr) bool {
 	if !s.arrays || n < MinArray || es == 0 || base&7 != 0 {
 		return false
 	}
 	end := base + n*es
-	known := false // some byte has been accessed
-	for lo := base; lo < end; lo = (lo | (PageSize - 1)) + 1 {
-		p := pageOf(s, lo, false)
-		if p == nil {
-			continue
-		}
-		hi := (lo | (PageSize - 1)) + 1
-		if hi > end {
-			hi = end
-		}
-		if !freeOfArrays(s, p, lo, hi) {
+	lock(&s.addLock)
+	for lo := base; lo < end; lo = nextPage(lo, end) {
+		if p := pageOf(s, lo, false); p != nil && !freeOfArrays(s, p, lo, nextPage(lo, end)) {
+			unlock(&s.addLock)
 			return false
-		}
-		if c := (*cell)(loadp(unsafe.Pointer(&p.cells))); c != nil && !known {
-			for w := lo &^ 7; w < hi; w += 8 {
-				if d := cellAt(c, w>>3&(words-1)); load64(&d.w)|load64(&d.r) != 0 {
-					known = true
-					break
-				}
-			}
 		}
 	}
 	a := newArray(s)
 	if a == nil {
+		unlock(&s.addLock)
 		return false
 	}
-	a.base, a.end = base, end
-	a.refs = 1
-	if known {
-		a.cur = newLayer(s, Fine, 0, es, n)
-		a.cur.linear = 1
-	} else {
-		a.cur = newLayer(s, Coarse, 0, es, n)
-	}
-	for lo := base; lo < end; lo = (lo | (PageSize - 1)) + 1 {
+	lock(&a.lk) // until it has a layer: see topLayer
+	a.base, a.end, a.refs = base, end, 1
+	for lo := base; lo < end; lo = nextPage(lo, end) {
 		p := pageOf(s, lo, true)
-		hi := (lo | (PageSize - 1)) + 1
-		if hi > end {
-			hi = end
-		}
+		hi := nextPage(lo, end)
 		lock(&p.lk)
 		if hi-lo == PageSize {
 			storep(unsafe.Pointer(&p.whole), unsafe.Pointer(a))
@@ -96,10 +79,49 @@ func AddArray(s *State, base, es, n uintptr) bool {
 				store32(&p.part.id[w>>3&(words-1)], a.id)
 			}
 		}
-		p.arrs++
+		add32(&p.arrs, 1)
 		unlock(&p.lk)
 	}
+	mode := uint32(Coarse)
+	if known(s, base, end) {
+		mode = Fine
+	}
+	l := newLayer(s, mode, 0, es, n)
+	if mode == Fine {
+		l.linear = 1
+	}
+	storep(unsafe.Pointer(&a.cur), unsafe.Pointer(l))
+	unlock(&a.lk)
+	unlock(&s.addLock)
 	return true
+}
+
+// nextPage returns the end of the page of lo, or end if that is nearer.
+func nextPage(lo, end uintptr) uintptr {
+	hi := (lo | (PageSize - 1)) + 1
+	if hi > end {
+		return end
+	}
+	return hi
+}
+
+// known reports whether the cells of memory outside arrays know of an access to
+// [lo, end).
+func known(s *State, lo, end uintptr) bool {
+	for ; lo < end; lo = nextPage(lo, end) {
+		p := pageOf(s, lo, false)
+		if p == nil {
+			continue
+		}
+		if c := (*cell)(loadp(unsafe.Pointer(&p.cells))); c != nil {
+			for w := lo &^ 7; w < nextPage(lo, end); w += 8 {
+				if d := cellAt(c, w>>3&(words-1)); load64(&d.w)|load64(&d.r) != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // freeOfArrays reports whether no array covers any of [lo, hi), on page p.
@@ -169,12 +191,9 @@ func dropArrays(s *State, p *page, lo, hi uintptr) {
 // another life, the array is dead.
 func dropArray(s *State, a *Array) {
 	store32(&a.dead, 1)
-	for lo := a.base; lo < a.end; lo = (lo | (PageSize - 1)) + 1 {
+	for lo := a.base; lo < a.end; lo = nextPage(lo, a.end) {
 		p := pageOf(s, lo, false)
-		hi := (lo | (PageSize - 1)) + 1
-		if hi > a.end {
-			hi = a.end
-		}
+		hi := nextPage(lo, a.end)
 		lock(&p.lk)
 		if p.whole == a {
 			storep(unsafe.Pointer(&p.whole), nil)
@@ -183,7 +202,7 @@ func dropArray(s *State, a *Array) {
 				store32(&p.part.id[w>>3&(words-1)], 0)
 			}
 		}
-		p.arrs++
+		add32(&p.arrs, 1)
 		unlock(&p.lk)
 	}
 	letGo(s, a)

@@ -151,4 +151,11 @@ func fineRange(s *State, t *Thread, a *Array, l *layer, b, e, k, budget uintptr,
 
 // topLayer returns the layer of a that holds now; without the lock it may be
 // refined meanwhile, unless its mode is Fine.
-func topLayer(a *Array) *layer { return (*layer)(loadp(unsafe.Pointer(&a.cur))) }
+func topLayer(a *Array) *layer {
+	for n := 0; ; n++ {
+		if l := (*layer)(loadp(unsafe.Pointer(&a.cur))); l != nil {
+			return l
+		}
+		pause(n) // AddArray is about to make it
+	}
+}

@@ -41,6 +41,7 @@ type State struct {
 	freeSlots clock // a stack of slots whose goroutine ended
 	threads   *Thread
 
+	addLock  uint32 // one AddArray at a time
 	arrLock  uint32
 	arrDir   [arrDirLen]*arrBlock
 	arrCount uint32 // ids handed out: 1..arrCount
@@ -110,7 +111,8 @@ func Slot(epoch uint64) uint32 { return uint32(epoch &^ special >> slotShift) }
 func Clock(epoch uint64) uint64 { return epoch & clockMask }
 
 // lock takes a spin lock. Holders do a bounded amount of work and take no lock
-// that is taken before theirs: page, sync object; array, slots, ids, memory.
+// that is taken before theirs; the order is: addLock, array, page, synchronisation
+// object, slots, ids of arrays, memory.
 func lock(p *uint32) {
 	for n := 0; load32(p) != 0 || !cas32(p, 0, 1); n++ {
 		pause(n)
