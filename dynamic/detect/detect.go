@@ -41,7 +41,7 @@ type Algorithm struct {
 	Name   string
 	Doc    string
 	Paper  string
-	checks bool // looks at checks, not plain accesses
+	Checks bool // looks at checks, not plain accesses
 	arrays bool // SlimState's arrays
 	spans  bool // skips what the same release-free span has accessed
 	proxy  bool // skips fields that have a proxy
@@ -154,7 +154,7 @@ func (d *Detector) Stats() Stats {
 	s := d.stats
 	s.Stats = d.state.Stats()
 	s.Bytes = d.state.Bytes()
-	s.noChecks = d.alg.checks
+	s.noChecks = d.alg.Checks
 	return s
 }
 
@@ -252,7 +252,7 @@ func (d *Detector) access(t *shadow.Thread, e *trace.Event) {
 	} else {
 		d.stats.Accesses++
 	}
-	if d.alg.checks != e.Kind.IsCheck() && !e.Kind.IsAtomic() {
+	if d.alg.Checks != e.Kind.IsCheck() && !e.Kind.IsAtomic() {
 		return
 	}
 	kind := uint8(shadow.Read)
