@@ -31,7 +31,7 @@ type replayFlags struct {
 
 // replay is the subcommand of that name.
 func (c *command) replay(file string, f *replayFlags) error {
-	res, err := replayFile(file, f)
+	res, err := replayFile(file, f, c.memory())
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,9 @@ func (c *command) replay(file string, f *replayFlags) error {
 	return nil
 }
 
-// replayFile runs the detector that f names on the trace in file.
-func replayFile(file string, f *replayFlags) (*detect.Result, error) {
+// replayFile runs the detector that f names on the trace in file, with at most so much
+// memory for shadow.
+func replayFile(file string, f *replayFlags, memory uint64) (*detect.Result, error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func replayFile(file string, f *replayFlags) (*detect.Result, error) {
 		if alg, err = detect.ByName(f.detector); err != nil {
 			return nil, fmt.Errorf("-detector=%s: %v, reference", f.detector, err)
 		}
-		res, err = detect.Replay(r, alg, detect.Options{})
+		res, err = detect.Replay(r, alg, detect.Options{Memory: memory})
 		if err == nil && alg.Checks && res.Stats.Placed == 0 && res.Stats.Accesses > 0 {
 			return nil, fmt.Errorf("%s: %s needs a trace with checks, and there are none (look at the accesses: bfverify replay -detector ss %s)", file, alg.Name, file)
 		}

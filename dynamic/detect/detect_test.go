@@ -160,3 +160,22 @@ func TestReplay(t *testing.T) {
 		t.Error("no error for a file that is cut")
 	}
 }
+
+// TestMemoryLimit: a small file that touches much memory is refused.
+func TestMemoryLimit(t *testing.T) {
+	var b bytes.Buffer
+	events := start[:1:1]
+	for i := range uint64(30) {
+		events = append(events, trace.Event{Kind: trace.Array, Addr: 1<<40 + i<<32, Size: 1, Count: 1 << 32},
+			trace.Event{Kind: trace.Write, Addr: i << 30, Size: 1 << 27})
+	}
+	if err := trace.WriteAll(&b, events); err != nil {
+		t.Fatal(err)
+	}
+	for _, alg := range Algorithms[:4] {
+		_, err := Replay(trace.NewReader(bytes.NewReader(b.Bytes())), alg, Options{Memory: 64 << 20})
+		if err == nil || !strings.Contains(err.Error(), "no memory left") {
+			t.Errorf("%s: %v", alg.Name, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 
@@ -81,13 +82,22 @@ func (c *collector) report(r Race) {
 }
 
 // Replay runs a detector on the trace that r holds. What goroutines that do not end
-// have pending at the end of the trace is committed then.
-func Replay(r *trace.Reader, alg Algorithm, o Options) (*Result, error) {
+// have pending at the end of the trace is committed then. A trace that needs more
+// memory than o allows is an error.
+func Replay(r *trace.Reader, alg Algorithm, o Options) (res *Result, err error) {
 	var c collector
 	d := New(alg, o, c.report)
 	defer d.Close()
-	err := c.each(r, d.Event)
-	if err != nil {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case shadow.Fatal:
+			res, err = nil, fmt.Errorf("event %d: %w", c.res.Events, f)
+		default:
+			panic(f)
+		}
+	}()
+	if err := c.each(r, d.Event); err != nil {
 		return nil, err
 	}
 	d.Finish()

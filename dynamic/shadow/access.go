@@ -12,7 +12,7 @@ func quick(t *Thread, addr, size uintptr, kind uint8) bool {
 	if addr>>pageShift != t.pageNo || addr&7+size > 8 {
 		return false
 	}
-	c := (*cell)(loadp(unsafe.Pointer(&t.page.cells)))
+	c := t.page.cells // what is nil here may just have been made: no harm
 	if c == nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func atOnce(s *State, t *Thread, a *Array, l *layer, b, e, k uintptr, kind uint8
 	}
 	f := &tableOf(s, t).direct
 	f.arr, f.es, f.b, f.e, f.k = a, l.es, b, e, k
-	f.kind, f.site, f.top, f.at = kind, site, nil, 0
+	f.kind, f.site, f.begun = kind, site, false
 	if hold(a) {
 		for !commit(s, t, f, budget) {
 		}

@@ -241,7 +241,9 @@ func letGo(s *State, a *Array) {
 }
 
 // regrid makes elements of the locked array a so small that g bytes are a whole
-// number of them, unless its mode is Fine. Each old element becomes f new ones.
+// number of them, unless its mode is Fine. Each old element becomes f new ones; the
+// mode stays, with f times the parameter: BLOCK, SPLIT and STRIDE so keep their
+// parts or, as PREFIX, divide them.
 func regrid(s *State, a *Array, g uintptr) {
 	l := a.cur
 	if l.mode == Fine || g%l.es == 0 {
@@ -249,10 +251,5 @@ func regrid(s *State, a *Array, g uintptr) {
 	}
 	es := gcd(l.es, g)
 	f := l.es / es
-	mode, d := l.mode, l.d*f
-	switch mode {
-	case Stride, Prefix: // no such partition; each old element is a part
-		mode, d = Block, f
-	}
-	addLayer(s, a, mode, d, es, l.n*f)
+	addLayer(s, a, l.mode, l.d*f, es, l.n*f)
 }

@@ -126,9 +126,12 @@ func TestRefineKeeps(t *testing.T) {
 			if r.IntN(4) == 0 {
 				regrid(l.s, a, a.cur.es/2)
 			}
+			for j := range a.cur.parts {
+				cellOf(l.s, l.th[0], a, a.cur, j)
+			}
 			unlock(&a.lk)
 			if is := states(l, a, n); is != was {
-				t.Fatalf("seed %d: refining to %d(%d) makes\n%s of\n%s", seed, a.cur.mode, a.cur.d, is, was)
+				t.Fatalf("seed %d: refining to %d(%d) makes\n%.2000s of\n%.2000s", seed, a.cur.mode, a.cur.d, is, was)
 			}
 			for i := range 4 {
 				l.release(i)
@@ -146,8 +149,10 @@ func states(l *lab, a *Array, n uintptr) string {
 		for off := uintptr(0); off < 8; off += a.cur.es {
 			c := below(a.cur, i*8+off)
 			if c == nil {
-				s.WriteString("- ")
-				break
+				if off == 0 {
+					s.WriteString("0,0 ")
+				}
+				continue
 			}
 			if off == 0 {
 				fmt.Fprintf(&s, "%x,", c.w)

@@ -6,20 +6,19 @@ import "unsafe"
 // it refines the partition until f is a union of parts, then checks and sets one
 // cell for each. It does at most about budget of them, at least one, and reports
 // whether f is done. The array is locked for no longer than one call, and not while
-// cells of mode Fine are worked on.
+// cells of mode Fine are worked on. When others refine the partition between two calls
+// f.at stays good: whatever the mode was, all elements of f before it are done. (With
+// mode Stride it goes through the first elements of classes, and the classes done
+// hold all elements before the next.)
 func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 	a := f.arr
 	start, end := f.b*f.es, (f.e+1)*f.es
 	for {
 		lock(&a.lk)
-		was := a.cur
-		es := was.es
-		switch {
-		case f.top == nil:
-			f.at = start
+		es := a.cur.es
+		if !f.begun {
+			f.begun, f.at = true, start
 			t.stat.Footprints++
-		case f.top != was && f.top.mode == Stride:
-			f.at = start // it counted classes, not elements
 		}
 		if f.k > 1 && es < f.es && f.b != f.e {
 			// The grid became finer: f is no strided range in it, but each
@@ -27,7 +26,6 @@ func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 			b, e := f.at/es, (f.at+f.es)/es-1
 			l := sufficient(s, t, a, b, e, 1)
 			access(s, t, a, l, b, e, 1, b, f.es, f.kind, f.site)
-			f.top = l
 			f.at += f.k * f.es
 			if f.at >= end {
 				return true
@@ -44,10 +42,6 @@ func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 			k = f.k
 		}
 		l := sufficient(s, t, a, b, e, k)
-		if l != was && was.mode == Stride {
-			f.at = start
-		}
-		f.top = l
 		next := access(s, t, a, l, b, e, k, f.at/es, budget, f.kind, f.site)
 		f.at = next * es
 		if next > e {

@@ -11,10 +11,10 @@ type footprint struct {
 	step    uintptr // k elements in bytes
 	b, e, k uintptr
 	es      uintptr // bytes of an element, when it was made
-	at      uintptr // commit goes on at this byte of the array ...
-	top     *layer  // ... if this is its layer still; nil: it begins
+	at      uintptr // byte of the array where commit goes on ...
 	site    uint32
 	kind    uint8
+	begun   bool // ... once it has begun
 }
 
 // fpTable holds the pending footprints of a goroutine, reads and writes apart. The
@@ -155,7 +155,7 @@ func enqueue(s *State, t *Thread, a *Array, es, b, e, k uintptr, kind uint8, sit
 	}
 	if f.arr != nil {
 		if f.es == es && f.merge(b, e, k) {
-			f.top = nil // commit begins anew
+			f.begun = false // commit begins anew
 			f.site = site
 			f.aim()
 			return
@@ -167,7 +167,7 @@ func enqueue(s *State, t *Thread, a *Array, es, b, e, k uintptr, kind uint8, sit
 	}
 	fps.inUse++
 	f.arr, f.es, f.b, f.e, f.k, f.kind, f.site = a, es, b, e, k, kind, site
-	f.top, f.at = nil, 0
+	f.begun = false
 	f.aim()
 }
 

@@ -70,7 +70,7 @@ func alloc(s *State, pool int, n uintptr) unsafe.Pointer {
 	}
 	unlock(&s.memLock)
 	if p == nil {
-		fatal("out of memory")
+		fatal("there is no memory left for shadow")
 	}
 	return p
 }

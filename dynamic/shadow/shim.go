@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"unsafe"
@@ -37,10 +38,16 @@ func pause(n int) {
 // zero clears n bytes at p.
 func zero(p unsafe.Pointer, n uintptr) { clear(unsafe.Slice((*byte)(p), n)) }
 
-// fatal stops the program: the state machine contradicts itself.
+// Fatal is what the package panics with: it has no memory left, was given an address
+// that is none, or contradicts itself.
+type Fatal struct{ Why string }
+
+func (f Fatal) Error() string { return f.Why }
+
+// fatal stops the program.
 //
 //go:noinline
-func fatal(why string) { panic("shadow: " + why) }
+func fatal(why string) { panic(Fatal{why}) }
 
 // sysReport hands a race to whoever made the State.
 func sysReport(s *State, r *Race) { s.home.report(r) }
@@ -52,10 +59,15 @@ func sysAlloc(s *State, n uintptr) unsafe.Pointer { return s.home.alloc(n) }
 // home is the part of a State that lives in the Go heap.
 type home struct {
 	report func(*Race)
+	left   uint64 // bytes that may still be taken
 	blocks [][]byte
 }
 
 func (h *home) alloc(n uintptr) unsafe.Pointer {
+	if uint64(n) > h.left {
+		return nil
+	}
+	h.left -= uint64(n)
 	b := mapBlock(n)
 	if b == nil {
 		return nil
@@ -67,7 +79,10 @@ func (h *home) alloc(n uintptr) unsafe.Pointer {
 // New returns an empty state. Races go to report, which must not call into the
 // state; it may keep a copy of the Race, not the pointer. Close frees the memory.
 func New(o Options, report func(*Race)) *State {
-	s := &State{home: &home{report: report}}
+	s := &State{home: &home{report: report, left: o.Memory}}
+	if o.Memory == 0 {
+		s.home.left = math.MaxUint64
+	}
 	initState(s, o)
 	return s
 }

@@ -22,6 +22,7 @@ const (
 type Options struct {
 	Arrays bool   // arrays have partitions (SlimState); else each byte has its cell
 	Slots  uint32 // goroutines with a clock of their own; 0 is MaxSlots
+	Memory uint64 // bytes to take from the system at most; 0 is no limit
 }
 
 // State is all that is known about a run. Its zero value is not ready; see New.
