@@ -191,7 +191,7 @@ func (d *Detector) raced(r *shadow.Race) {
 
 // joinKey is a synchronisation object that stands for the end of goroutine g. It lies
 // above all memory.
-func joinKey(g uint32) uintptr { return trace.MaxAddr + uintptr(g)*4 }
+func joinKey(g uint32) uintptr { return uintptr(trace.MaxAddr + uint64(g)*4) }
 
 // Event handles the next event of a well-formed trace.
 func (d *Detector) Event(e *trace.Event) {

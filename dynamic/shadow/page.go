@@ -178,10 +178,10 @@ func Clear(s *State, addr, n uintptr) {
 func missing(s *State, addr uintptr) uintptr {
 	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36])))
 	if m == nil {
-		return (addr | (1<<36 - 1)) + 1
+		return (addr>>35>>1 + 1) << 35 << 1
 	}
 	if loadp(unsafe.Pointer(&m.p[addr>>24&(midLen-1)])) == nil {
-		return (addr | (1<<24 - 1)) + 1
+		return (addr>>24 + 1) << 24
 	}
 	return (addr | (PageSize - 1)) + 1
 }

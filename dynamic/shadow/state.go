@@ -123,6 +123,9 @@ func lock(p *uint32) {
 func unlock(p *uint32) { store32(p, 0) }
 
 func initState(s *State, o Options) {
+	if ^uintptr(0)>>63 == 0 {
+		fatal("shadow needs addresses of 64 bits")
+	}
 	s.arrays = o.Arrays
 	s.slots = o.Slots
 	if s.slots == 0 || s.slots > MaxSlots {

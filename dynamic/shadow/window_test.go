@@ -13,7 +13,7 @@ import (
 // TestWriteMeetsSplit has a writer that publishes its epoch when a split has begun:
 // what others have read is below by the time it looks.
 func TestWriteMeetsSplit(t *testing.T) {
-	for _, size := range []uintptr{8, 24} { // a word, an element of an array
+	for _, size := range []uintptr{8, 24, 4} { // a word, an element of an array, a half
 		l := newLab(t, Options{Arrays: true}, 4)
 		if size == 24 {
 			AddArray(l.s, base, size, 100)
@@ -30,6 +30,9 @@ func TestWriteMeetsSplit(t *testing.T) {
 		} else {
 			c = l.cell(0)
 		}
+		if g := linearGrain(l.s, base); size == 4 && g != 4 {
+			t.Fatalf("a half has a cell of %d bytes", g)
+		}
 		r := c.r
 		c.r = busy // the split begins
 		done := make(chan bool)
@@ -40,7 +43,7 @@ func TestWriteMeetsSplit(t *testing.T) {
 		for load64(&c.w) != l.th[2].epoch {
 			runtime.Gosched()
 		}
-		x := newSplit(l.s, 4, size/4)
+		x := newSplit(l.s, 2, size/2)
 		for i := range x.n {
 			x.cell(i).w, x.cell(i).r = c.w, r
 		}
@@ -49,7 +52,7 @@ func TestWriteMeetsSplit(t *testing.T) {
 		<-done
 		var want []string
 		for i := range x.n {
-			want = append(want, fmt.Sprintf("0:1-1:2 +%d", i*4))
+			want = append(want, fmt.Sprintf("0:1-1:2 +%d", i*2))
 		}
 		l.want(want...)
 	}
