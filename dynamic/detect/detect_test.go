@@ -84,6 +84,40 @@ func TestProxyAfterAcquire(t *testing.T) {
 	}
 }
 
+// TestProxyObjects: only whole fields of live objects of the site have proxies.
+func TestProxyObjects(t *testing.T) {
+	proxy := trace.Event{Kind: trace.Proxy, Site: 5, Addr: 8, Size: 8, Stride: 0}
+	w := func(g uint32, off, size uint64) trace.Event {
+		return trace.Event{Kind: trace.Write, G: g, Addr: objectAt + off, Size: size}
+	}
+	life := func(site uint32) trace.Event {
+		return trace.Event{Kind: trace.Malloc, Addr: objectAt, Size: 32, Site: site}
+	}
+	for _, test := range []struct {
+		name   string
+		events []trace.Event
+		want   uint64 // skipped accesses
+		racy   int    // bytes
+	}{
+		{"field", with(w(1, 8, 8), w(2, 8, 8)), 2, 0},
+		{"its proxy", with(w(1, 0, 8), w(2, 0, 8)), 0, 8},
+		{"a part of it", with(w(1, 8, 4), w(2, 8, 4)), 0, 4},
+		{"more than it", with(w(1, 8, 16), w(2, 8, 16)), 0, 16},
+		{"another life", with(life(6), w(1, 8, 8), w(2, 8, 8)), 0, 8},
+		{"no life", with(trace.Event{Kind: trace.Free, Addr: objectAt, Size: 32}, w(1, 8, 8), w(2, 8, 8)), 0, 8},
+		{"the same again", with(life(5), w(1, 8, 8), w(2, 8, 8)), 2, 0},
+	} {
+		events := append([]trace.Event{proxy}, test.events...)
+		got, stats := racyBytes(t, "rc", Options{}, events)
+		if stats.Proxied != test.want || len(got) != test.racy {
+			t.Errorf("%s: %d skipped, %d racy bytes", test.name, stats.Proxied, len(got))
+		}
+		if got, stats := racyBytes(t, "ft", Options{}, events); stats.Proxied != 0 || len(got) == 0 {
+			t.Errorf("%s: ft knows of proxies", test.name)
+		}
+	}
+}
+
 // TestSpans: what is redundant in a release-free span.
 func TestSpans(t *testing.T) {
 	const w, r = trace.Write, trace.Read

@@ -106,7 +106,7 @@ func refit(s *State, a *Array, g uintptr) *layer {
 // atOnce commits <b:e:k> of a without delay: what is atomic, and all that is done
 // to arrays of mode Prefix (SlimState, section V-B). It returns size.
 func atOnce(s *State, t *Thread, a *Array, l *layer, b, e, k uintptr, kind uint8, site uint32, budget, size uintptr) uintptr {
-	if b == e && l.mode == Prefix && kind <= Write {
+	if b == e && l.mode == Prefix {
 		// The same epoch needs no lock: old layers stay readable, and what they
 		// say of a goroutine's own epoch stays true.
 		j := Part(Prefix, l.d, b)

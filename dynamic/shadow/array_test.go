@@ -85,6 +85,10 @@ func TestModes(t *testing.T) {
 	l.mode(Prefix, 4)
 	l.walk(1, Write, 4, 6, 1) // at once: the first one makes 8 of it
 	l.mode(Prefix, 8)
+	Range(l.s, l.th[1], base, 8, 3, 16, Write, 0)
+	if Pending(l.th[1]) != 0 {
+		t.Error("a footprint waits although the mode is Prefix")
+	}
 	l.walk(2, Write, 40, 40, 1)
 	l.mode(Fine, 0)
 	l.want()
@@ -104,8 +108,11 @@ func TestRefineKeeps(t *testing.T) {
 			// Some accesses, in order, so that they do not race.
 			g := r.IntN(4)
 			l.acquire(g)
-			b := r.Uint64N(uint64(n))
+			b := r.Uint64N(uint64(n)) / 8 * 8
 			e := b + r.Uint64N(uint64(n)-b)
+			if r.IntN(3) > 0 {
+				b, e = 0, uint64(n/2-1)
+			}
 			kind := uint8(r.IntN(2))
 			if r.IntN(2) == 0 {
 				b, e = 0, uint64(n-1)
@@ -121,6 +128,14 @@ func TestRefineKeeps(t *testing.T) {
 			x := r.Uint64N(uint64(n))
 			y := x + r.Uint64N(uint64(n)-x)
 			k := 1 + r.Uint64N(3)
+			switch r.IntN(3) { // what does not lead to Fine at once
+			case 0:
+				x, y, k = []uint64{0, uint64(n / 2)}[r.IntN(2)], uint64(n/2-1), 1
+				y += x
+			case 1:
+				k = 2 << r.IntN(2)
+				x, y = r.Uint64N(k), uint64(n-1)
+			}
 			lock(&a.lk)
 			sufficient(l.s, l.th[0], a, uintptr(x), uintptr(x+(y-x)/k*k), uintptr(k))
 			if r.IntN(4) == 0 {
@@ -371,6 +386,87 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// TestCommitThenMerge extends a footprint of which a part is committed.
+func TestCommitThenMerge(t *testing.T) {
+	for _, first := range []uintptr{8, 48} { // downwards, upwards
+		l := newArrayLab(t, 64, 3)
+		l.walk(1, Write, 8, 15, 1)
+		l.commit(1)
+		l.mode(Block, 8)
+		l.release(1)
+		l.acquire(2)
+		Range(l.s, l.th[1], base+16*8, 8, 32, 8, Write, 0)
+		if Commit(l.s, l.th[1], 1) {
+			t.Error("one step commits four blocks")
+		}
+		Range(l.s, l.th[1], base+first*8, 8, 8, 8, Write, 0)
+		if Pending(l.th[1]) != 1 {
+			t.Errorf("%d footprints", Pending(l.th[1]))
+		}
+		l.commit(1)
+		l.mode(Block, 8)
+		Range(l.s, l.th[2], base+first*8, 8, 8, 8, Read, 0)
+		l.commit(2)
+		l.want(fmt.Sprintf("1:1-0:2 +%d", first*8))
+	}
+}
+
+// TestNeighbours walks from one array into the next.
+func TestNeighbours(t *testing.T) {
+	l := newArrayLab(t, 64, 3)
+	AddArray(l.s, base+512, 8, 64)
+	l.walk(1, Write, 0, 127, 1)
+	l.walk(1, Write, 127, 127, 1)
+	if Pending(l.th[1]) != 2 {
+		t.Errorf("%d footprints", Pending(l.th[1]))
+	}
+	l.commit(1)
+	l.mode(Coarse, 0)
+	l.access(2, Read, 512, 8)
+	l.commit(2)
+	l.want("1:1-0:2 +512")
+	// From other memory into an array, and out of it.
+	l = newArrayLab(t, 64, 3)
+	l.access(1, Write, ^uintptr(15), 32)
+	l.commit(1)
+	l.access(2, Read, 0, 8)
+	l.access(2, Read, ^uintptr(7), 8)
+	l.commit(2)
+	l.want("1:1-0:2 +18446744073709551608", "1:1-0:2 +0")
+	l = newArrayLab(t, 64, 3)
+	Range(l.s, l.th[1], base+60*8, 8, 8, 16, Write, 0)
+	l.commit(1)
+	l.access(2, Read, 62*8, 8)
+	l.access(2, Read, 66*8, 8)
+	l.commit(2)
+	l.want("1:1-0:2 +496", "1:1-0:2 +528")
+	// The end of the array and what follows share a word.
+	l = newLab(t, Options{Arrays: true}, 3)
+	AddArray(l.s, base, 1, 100)
+	l.access(1, Write, 100, 4)
+	l.access(2, Read, 102, 1)
+	l.want("1:1-0:2 +102")
+}
+
+// TestUnevenRange has pieces that are elements but not equally many apart.
+func TestUnevenRange(t *testing.T) {
+	for _, fine := range []bool{false, true} {
+		l := newArrayLab(t, 64, 3)
+		if fine {
+			l.walk(0, Read, 40, 40, 1)
+			l.commit(0)
+			l.mode(Fine, 0)
+		}
+		Range(l.s, l.th[1], base, 8, 3, 12, Write, 0) // bytes 0 to 7, 12 to 19, 24 to 31
+		l.commit(1)
+		for _, off := range []uintptr{0, 8, 11, 12, 16, 19, 20, 23, 24, 31, 32} {
+			l.access(2, Read, off, 1)
+		}
+		l.commit(2)
+		l.want("1:1-0:2 +0", "1:1-0:2 +12", "1:1-0:2 +16", "1:1-0:2 +19", "1:1-0:2 +24", "1:1-0:2 +31")
+	}
+}
+
 // TestSmallArrays have no descriptor.
 func TestSmallArrays(t *testing.T) {
 	l := newLab(t, Options{Arrays: true}, 2)
@@ -407,6 +503,11 @@ func TestMemory(t *testing.T) {
 		}
 		Clear(l.s, base, 24*500)
 		Clear(l.s, base+1<<20, 200)
+		for g := range 3 { // the whole page at once
+			l.access(g, Read, 1<<21, 8)
+			l.access(g, Read, 1<<21+8, 3)
+		}
+		Clear(l.s, base+1<<21, PageSize)
 	}
 	for range 10 {
 		round()

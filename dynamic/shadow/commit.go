@@ -7,8 +7,8 @@ import "unsafe"
 // cell for each. It does at most about budget of them, at least one, and reports
 // whether f is done. The array is locked for no longer than one call, and not while
 // cells of mode Fine are worked on. When others refine the partition between two calls
-// f.at stays good: whatever the mode was, all elements of f before it are done. (With
-// mode Stride it goes through the first elements of classes, and the classes done
+// f.at stays good, or when f goes on upwards: whatever the mode was, all elements of f
+// before it are done. (With mode Stride it goes through the first elements of classes, and the classes done
 // hold all elements before the next.)
 func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 	a := f.arr
@@ -20,7 +20,7 @@ func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 			f.begun, f.at = true, start
 			t.stat.Footprints++
 		}
-		if f.k > 1 && es < f.es && f.b != f.e {
+		if f.k > 1 && es < f.es {
 			// The grid became finer: f is no strided range in it, but each
 			// of its elements is one.
 			b, e := f.at/es, (f.at+f.es)/es-1
@@ -31,24 +31,16 @@ func commit(s *State, t *Thread, f *footprint, budget uintptr) bool {
 				return true
 			}
 			if budget <= f.es/es {
-				f.next = 0
 				return false
 			}
 			budget -= f.es / es
 			continue
 		}
-		b, e, k := start/es, end/es-1, uintptr(1)
-		if f.b != f.e {
-			k = f.k
-		}
+		b, e, k := start/es, end/es-1, f.k
 		l := sufficient(s, t, a, b, e, k)
 		next := access(s, t, a, l, b, e, k, f.at/es, budget, f.kind, f.site)
 		f.at = next * es
-		if next > e {
-			return true
-		}
-		f.next = 0 // what comes next must go through merge
-		return false
+		return next > e
 	}
 }
 

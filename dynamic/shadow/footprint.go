@@ -9,7 +9,7 @@ type footprint struct {
 	arr     *Array  // nil: unused; else held
 	next    uintptr // address where the range goes on if it is walked upwards
 	step    uintptr // k elements in bytes
-	b, e, k uintptr
+	b, e, k uintptr // k is 1 if b == e
 	es      uintptr // bytes of an element, when it was made
 	at      uintptr // byte of the array where commit goes on ...
 	site    uint32
