@@ -96,8 +96,9 @@ func BenchmarkSync(b *testing.B) {
 	for _, n := range []int{1, 8, 64, 1024} {
 		b.Run(fmt.Sprintf("lock/%d", n), func(b *testing.B) {
 			s, t := benchLab(b, Options{})
-			for i := range n - 1 {
-				Fork(s, t, uint64(i))
+			main := t
+			for i := range n - 1 { // the last one has a clock for all
+				t = Fork(s, main, uint64(i))
 			}
 			Access(s, t, base, 8, Write, 0)
 			for b.Loop() {
