@@ -77,7 +77,7 @@ func TestModes(t *testing.T) {
 	l.walk(2, Read, 0, 60, 4)
 	l.commit(2)
 	l.mode(Stride, 4)
-	l.want("1:1-0:2 +0")
+	l.want("1:1-0:2 +0*16/32")
 
 	l = newArrayLab(t, 64, 3)
 	l.walk(1, Write, 1, 3, 1)
@@ -245,7 +245,7 @@ func TestInterior(t *testing.T) {
 	l.want()
 	Range(l.s, l.th[1], base, 8, 100, 24, Read, 0)
 	l.commit(1)
-	l.want("1:0-0:1 +0")
+	l.want("1:0-0:1 +0*100/24")
 }
 
 // TestImport makes an array of memory that was accessed before.

@@ -23,7 +23,11 @@ const (
 func newLab(t *testing.T, o Options, n int) *lab {
 	l := &lab{t: t}
 	l.s = New(o, func(r *Race) {
-		l.races = append(l.races, fmt.Sprintf("%d:%d-%d:%d +%d", r.PrevKind, Slot(r.PrevEpoch), r.Kind, r.Thread, r.Lo-base))
+		s := fmt.Sprintf("%d:%d-%d:%d +%d", r.PrevKind, Slot(r.PrevEpoch), r.Kind, r.Thread, r.Lo-base)
+		if r.Count > 1 {
+			s += fmt.Sprintf("*%d/%d", r.Count, r.Stride)
+		}
+		l.races = append(l.races, s)
 	})
 	t.Cleanup(l.s.Close)
 	l.th = append(l.th, Fork(l.s, nil, 0))
@@ -43,7 +47,7 @@ func (l *lab) release(g int) { Release(l.s, l.th[g], mu) }
 func (l *lab) acquire(g int) { Acquire(l.s, l.th[g], mu) }
 
 // want checks which races were reported since the last time, as
-// "kind:slot-kind:goroutine +offset".
+// "kind:slot-kind:goroutine +offset", and "*count/stride" of several pieces.
 func (l *lab) want(races ...string) {
 	l.t.Helper()
 	if got, want := strings.Join(l.races, "\n"), strings.Join(races, "\n"); got != want {

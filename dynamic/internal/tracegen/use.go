@@ -147,13 +147,15 @@ func (g *gen) walk(o *object, t uint32, write bool) []trace.Event {
 }
 
 // phase lets all goroutines that run work on an object, each on its part, between
-// two barriers.
+// two barriers; or the barrier is forgotten.
 func (g *gen) phase() {
 	o := g.objects[g.r.IntN(len(g.objects))]
 	if o.discipline != phased {
 		return
 	}
-	g.barrier()
+	if g.r.Float64() >= g.c.Wrong {
+		g.barrier()
+	}
 	shares := g.shares(o)
 	write := g.r.IntN(3) > 0
 	for i, t := range g.threads {
