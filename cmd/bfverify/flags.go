@@ -75,7 +75,19 @@ func newCommand(stdout, stderr io.Writer) *command {
 		Args:  cobra.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return c.version() },
 	}
-	root.AddCommand(models, version)
+	var rf replayFlags
+	replay := &cobra.Command{
+		Use:   "replay [flags] FILE",
+		Short: "look for data races in a recorded trace",
+		Long:  replayHelp,
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return c.replay(args[0], &rf) },
+	}
+	replay.Flags().StringVar(&rf.detector, "detector", "ss", "run the detector called `NAME`: ft, rc, ss, sc, bf or reference")
+	replay.Flags().StringVar(&rf.minimize, "minimize", "", "write the events without which the first race is not found to `FILE`")
+	replay.Flags().BoolVar(&rf.stats, "stats", false, "print what the detector did")
+	replay.Flags().BoolVar(&rf.quiet, "q", false, "print the number of races only")
+	root.AddCommand(models, replay, version)
 	root.CompletionOptions.DisableDefaultCmd = true // completion is the name of many a package
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"bfverify": main,
 		"bffake":   func() { useFake(); main() },
+		"mktrace":  makeTrace,
 	})
 }
 

@@ -1,0 +1,254 @@
+package shadow
+
+import "unsafe"
+
+// The page table maps addresses of 48 bits to pages of 8 KB. A copy of this
+// package in a process whose heap lies in one range may use one multiplication
+// instead.
+const (
+	pageShift = 13
+	PageSize  = 1 << pageShift
+	leafLen   = 1 << 11
+	midLen    = 1 << 12
+	topLen    = 1 << 12
+	addrBits  = 48
+	words     = PageSize / 8
+)
+
+type leafNode struct {
+	_ notInHeap
+	p [leafLen]*page
+}
+
+type midNode struct {
+	_ notInHeap
+	p [midLen]*leafNode
+}
+
+// page is what is known about 8 KB of memory.
+type page struct {
+	_     notInHeap
+	cells *cell      // one for each 8 bytes; nil before the first access
+	whole *Array     // the array that covers the page
+	part  *granules  // or where arrays cover parts of it
+	syncs *syncTable // nil before the first
+	arrs  uint32     // how often an array came or went: see plain
+	deep  uint32     // there may be cells with splits or vectors
+	lk    uint32     // guards syncs, whole, part
+}
+
+// granules holds for each 8 bytes the id of the array that covers their first
+// byte, or 0. Arrays begin at multiples of 8, so two never share 8 bytes.
+type granules struct {
+	_  notInHeap
+	id [words]uint32
+}
+
+// pageOf returns the page of addr, or nil if create is false and there is none.
+// Addresses have addrBits bits.
+func pageOf(s *State, addr uintptr, create bool) *page {
+	if addr>>addrBits != 0 {
+		fatal("address of more than 48 bits")
+	}
+	mp := unsafe.Pointer(&s.top[addr>>36])
+	m := (*midNode)(loadp(mp))
+	if m == nil {
+		if !create {
+			return nil
+		}
+		m = (*midNode)(grow(s, mp, unsafe.Sizeof(midNode{})))
+	}
+	lp := unsafe.Pointer(&m.p[addr>>24&(midLen-1)])
+	l := (*leafNode)(loadp(lp))
+	if l == nil {
+		if !create {
+			return nil
+		}
+		l = (*leafNode)(grow(s, lp, unsafe.Sizeof(leafNode{})))
+	}
+	pp := unsafe.Pointer(&l.p[addr>>pageShift&(leafLen-1)])
+	p := (*page)(loadp(pp))
+	if p == nil && create {
+		p = (*page)(grow(s, pp, unsafe.Sizeof(page{})))
+	}
+	return p
+}
+
+// grow makes *at point to n new bytes, unless another goroutine is faster, and
+// returns what it points to.
+func grow(s *State, at unsafe.Pointer, n uintptr) unsafe.Pointer {
+	p := alloc(s, poolMisc, n)
+	if !casp(at, nil, p) {
+		free(s, poolMisc, p, n)
+	}
+	return loadp(at)
+}
+
+// pageFor is pageOf through the cache of t, which exists always.
+func pageFor(s *State, t *Thread, addr uintptr) *page {
+	if no := addr >> pageShift; no != t.pageNo {
+		t.page = pageOf(s, addr, true)
+		t.pageNo = no
+	}
+	return t.page
+}
+
+// cellsOf returns the cells of p, which it makes if there are none.
+func cellsOf(s *State, p *page) *cell {
+	c := (*cell)(loadp(unsafe.Pointer(&p.cells)))
+	if c == nil {
+		n := words * cellSize
+		c = (*cell)(alloc(s, poolCells, n))
+		if !casp(unsafe.Pointer(&p.cells), nil, unsafe.Pointer(c)) {
+			free(s, poolCells, unsafe.Pointer(c), n)
+			c = (*cell)(loadp(unsafe.Pointer(&p.cells)))
+		}
+	}
+	return c
+}
+
+// arrayAt returns the array that holds addr on page p, or nil.
+func arrayAt(s *State, p *page, addr uintptr) *Array {
+	a := (*Array)(loadp(unsafe.Pointer(&p.whole)))
+	if a == nil {
+		g := (*granules)(loadp(unsafe.Pointer(&p.part)))
+		if g == nil {
+			return nil
+		}
+		id := load32(&g.id[addr>>3&(words-1)])
+		if id == 0 {
+			return nil
+		}
+		a = arrayByID(s, id)
+	}
+	if addr-a.base >= a.end-a.base {
+		return nil
+	}
+	return a
+}
+
+// linear performs an access to the bytes [lo, hi) of page p through the cells of
+// memory outside arrays. It takes at most one operation for each byte.
+func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) {
+	cells := cellsOf(s, p)
+	for lo < hi {
+		c := cellAt(cells, lo>>3&(words-1))
+		w := lo &^ 7
+		end := w + 8
+		if hi < end {
+			end = hi
+		}
+		how := down
+		if end-lo == 8 {
+			how = touch(s, t, c, kind, lo, 8, site, false, false)
+		}
+		if how != done {
+			touchPart(s, t, c, 8, w, lo-w, end-w, kind, site, how == again)
+		}
+		if (c.w|c.r)&special != 0 && load32(&p.deep) == 0 {
+			store32(&p.deep, 1)
+		}
+		lo = end
+	}
+}
+
+// Clear forgets all that is known about the n bytes at addr, because they begin or
+// end their life: accesses, synchronisation objects, arrays. A footprint that a
+// goroutine has not committed stays valid: it belongs to the array that was there,
+// whose descriptor lives until the last one is committed. Time is proportional to
+// the pages of the range that are known.
+func Clear(s *State, addr, n uintptr) {
+	for lo, end := addr, addr+n; lo < end; {
+		hi := (lo | (PageSize - 1)) + 1
+		p := pageOf(s, lo, false)
+		if p == nil { // skip what the page table does not have
+			hi = missing(s, lo)
+		}
+		if hi > end || hi == 0 {
+			hi = end
+		}
+		if p != nil {
+			clearPage(s, p, lo, hi)
+		}
+		lo = hi
+	}
+}
+
+// missing returns the end of the part of the page table that lacks addr.
+func missing(s *State, addr uintptr) uintptr {
+	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36])))
+	if m == nil {
+		return (addr>>35>>1 + 1) << 35 << 1
+	}
+	if loadp(unsafe.Pointer(&m.p[addr>>24&(midLen-1)])) == nil {
+		return (addr>>24 + 1) << 24
+	}
+	return (addr | (PageSize - 1)) + 1
+}
+
+// clearPage clears [lo, hi), which lies on page p.
+func clearPage(s *State, p *page, lo, hi uintptr) {
+	if loadp(unsafe.Pointer(&p.whole)) != nil || loadp(unsafe.Pointer(&p.part)) != nil {
+		dropArrays(s, p, lo, hi)
+	}
+	if loadp(unsafe.Pointer(&p.syncs)) != nil {
+		lock(&p.lk)
+		dropSyncs(s, p, lo, hi)
+		unlock(&p.lk)
+	}
+	cells := (*cell)(loadp(unsafe.Pointer(&p.cells)))
+	if cells == nil {
+		return
+	}
+	if hi-lo == PageSize && load32(&p.deep) == 0 {
+		storep(unsafe.Pointer(&p.cells), nil)
+		free(s, poolCells, unsafe.Pointer(cells), words*cellSize)
+		return
+	}
+	for lo < hi {
+		c := cellAt(cells, lo>>3&(words-1))
+		w := lo &^ 7
+		end := w + 8
+		if hi < end {
+			end = hi
+		}
+		switch {
+		case c.w|c.r == 0:
+		case end-lo == 8:
+			cleanCell(s, c)
+		default:
+			store32(&p.deep, 1)
+			cleanPart(s, c, lo-w, end-w)
+		}
+		lo = end
+	}
+}
+
+// cleanPart forgets what is known about the bytes [off, end) of a cell of 8.
+func cleanPart(s *State, c *cell, off, end uintptr) {
+	for at := off; at < end; {
+		l := descend(c, 8, at)
+		if l.from < off || l.from+l.g > end {
+			if l.c.w|l.c.r == 0 {
+				return // nothing is known about any byte of it
+			}
+			u := l.g
+			if off > l.from {
+				u = gcd(u, off-l.from)
+			}
+			if end < l.from+l.g {
+				u = gcd(u, end-l.from)
+			}
+			x := newSplit(s, u, l.g/u)
+			for i := uintptr(0); i < x.n; i++ {
+				copyCell(s, x.cell(i), l.c)
+			}
+			dropReaders(s, l.c)
+			l.c.w = uint64(uintptr(unsafe.Pointer(x))) | special
+			continue
+		}
+		dropReaders(s, l.c)
+		l.c.w = 0
+		at = l.from + l.g
+	}
+}

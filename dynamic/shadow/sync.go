@@ -1,0 +1,149 @@
+package shadow
+
+import "unsafe"
+
+// Synchronisation objects are told apart by their exact address: the two
+// semaphores of a RWMutex share one word, and the slots of a chan bool are one
+// byte apart. They hang on the page of their address, so that they end with the
+// memory.
+
+type syncObj struct {
+	_    notInHeap
+	next *syncObj
+	addr uintptr
+	vc   clock
+	lk   uint32
+}
+
+const syncBuckets = 128
+
+type syncTable struct {
+	_ notInHeap
+	b [syncBuckets]*syncObj
+}
+
+// lockSync returns the locked object at addr; nil if there is none and create is
+// false.
+func lockSync(s *State, addr uintptr, create bool) *syncObj {
+	p := pageOf(s, addr, create)
+	if p == nil {
+		return nil
+	}
+	lock(&p.lk)
+	o := findSync(s, p, addr, create)
+	if o != nil {
+		lock(&o.lk)
+	}
+	unlock(&p.lk)
+	return o
+}
+
+func findSync(s *State, p *page, addr uintptr, create bool) *syncObj {
+	if p.syncs == nil {
+		if !create {
+			return nil
+		}
+		p.syncs = (*syncTable)(alloc(s, poolMisc, unsafe.Sizeof(syncTable{})))
+	}
+	head := &p.syncs.b[addr/4%syncBuckets]
+	for o := *head; o != nil; o = o.next {
+		if o.addr == addr {
+			return o
+		}
+	}
+	if !create {
+		return nil
+	}
+	o := (*syncObj)(alloc(s, poolMisc, unsafe.Sizeof(syncObj{})))
+	o.addr, o.next = addr, *head
+	*head = o
+	return o
+}
+
+// Acquire orders what t does from now on after all that was released to the
+// object at addr.
+func Acquire(s *State, t *Thread, addr uintptr) {
+	commitAll(s, t)
+	if o := lockSync(s, addr, false); o != nil {
+		t.vc.join(s, &o.vc)
+		unlock(&o.lk)
+	}
+}
+
+// Release publishes what t did through the object at addr, in place of what was
+// released there before. It begins a new epoch, after the footprints of this one
+// are committed: one committed later would bear an epoch that nobody has acquired.
+func Release(s *State, t *Thread, addr uintptr) {
+	commitAll(s, t)
+	o := lockSync(s, addr, true)
+	o.vc.copyFrom(s, &t.vc)
+	unlock(&o.lk)
+	tick(t)
+}
+
+// ReleaseMerge is Release that keeps what was released to the object before.
+func ReleaseMerge(s *State, t *Thread, addr uintptr) {
+	commitAll(s, t)
+	o := lockSync(s, addr, true)
+	o.vc.join(s, &t.vc)
+	unlock(&o.lk)
+	tick(t)
+}
+
+// ReleaseAcquire is Release and Acquire in one: t acquires what was released
+// before, but that is not passed on.
+func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
+	commitAll(s, t)
+	o := lockSync(s, addr, true)
+	o.vc.need(s, t.vc.n)
+	t.vc.need(s, o.vc.n)
+	for i := uint32(0); i < t.vc.n; i++ {
+		a, b := t.vc.at(i), o.vc.at(i)
+		v := b.v
+		b.v = a.v
+		if v > a.v {
+			a.v = v
+		}
+	}
+	unlock(&o.lk)
+	tick(t)
+}
+
+// Forget drops the object at addr.
+func Forget(s *State, addr uintptr) {
+	if p := pageOf(s, addr, false); p != nil {
+		lock(&p.lk)
+		dropSyncs(s, p, addr, addr+1)
+		unlock(&p.lk)
+	}
+}
+
+// dropSyncs drops the objects at addresses in [lo, hi) of a locked page.
+func dropSyncs(s *State, p *page, lo, hi uintptr) {
+	if p.syncs == nil {
+		return
+	}
+	for i := range p.syncs.b {
+		if hi-lo <= 4 && uintptr(i) != lo/4%syncBuckets && uintptr(i) != (hi-1)/4%syncBuckets {
+			continue
+		}
+		var last *syncObj
+		for o := p.syncs.b[i]; o != nil; {
+			next := o.next
+			if o.addr < lo || o.addr >= hi {
+				last = o
+			} else {
+				if last == nil {
+					p.syncs.b[i] = next
+				} else {
+					last.next = next
+				}
+				lock(&o.lk)
+				o.vc.release(s)
+				unlock(&o.lk)
+				free(s, poolMisc, unsafe.Pointer(o), unsafe.Sizeof(syncObj{}))
+			}
+			o = next
+		}
+	}
+}

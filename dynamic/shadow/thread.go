@@ -1,0 +1,142 @@
+package shadow
+
+import "unsafe"
+
+// Thread is the state of one goroutine.
+type Thread struct {
+	_      notInHeap
+	epoch  uint64 // 0 without a slot
+	vc     clock
+	slot   uint32
+	pageNo uintptr // number of the page that was looked up last
+	page   *page
+	fps    *fpTable // nil until the goroutine touches an array
+	stride uintptr  // of the part that is being checked; see report
+	count  uintptr
+	id     uint64
+	ticked uint64 // stat.Checks when the epoch began
+	race   Race   // the report being made
+	stat   Stats
+	next   *Thread
+	prev   *Thread
+}
+
+// before reports whether the access of epoch e happens before what t does now.
+func before(t *Thread, e uint64) bool {
+	i := uint32(e >> slotShift)
+	return i < t.vc.n && t.vc.at(i).v >= e&clockMask
+}
+
+// recent is how many of the slots freed last Fork looks at.
+const recent = 64
+
+// Fork returns the state of a new goroutine that parent starts; parent is nil for
+// the first one. id is what reports call the new one. What parent has done happens
+// before what the new one does. Takes time proportional to the clock.
+//
+// The slot of a goroutine that ended is reused if all that it did happens before
+// the fork. Then its clock goes on, and a clock that covers a new epoch covers
+// the old ones as it must: reuse is exact. When slots run out, any free one is
+// taken: then a clock that covers the new goroutine seems to cover the old one
+// too, which hides races and makes none. When none is free, the new goroutine
+// passes on the clocks of others but its own accesses are not recorded.
+func Fork(s *State, parent *Thread, id uint64) *Thread {
+	if parent != nil {
+		commitAll(s, parent)
+	}
+	t := (*Thread)(alloc(s, poolMisc, unsafe.Sizeof(Thread{})))
+	t.id, t.pageNo, t.count = id, ^uintptr(0), 1
+	if parent != nil {
+		t.vc.copyFrom(s, &parent.vc)
+	}
+	lock(&s.slotLock)
+	t.slot = takeSlot(s, t)
+	var c uint64
+	if t.slot != noSlot {
+		c = s.final.at(t.slot).v + 1
+	}
+	t.next = s.threads
+	if t.next != nil {
+		t.next.prev = t
+	}
+	s.threads = t
+	unlock(&s.slotLock)
+	if t.slot != noSlot {
+		t.vc.need(s, t.slot+1)
+		t.vc.at(t.slot).v = c
+		t.epoch = uint64(t.slot)<<slotShift | c
+	}
+	if parent != nil {
+		tick(parent)
+	}
+	return t
+}
+
+// takeSlot finds a slot for t, whose clock is that of its parent.
+func takeSlot(s *State, t *Thread) uint32 {
+	n := s.freeSlots.n
+	for i := uint32(0); i < n && i < recent; i++ {
+		w := s.freeSlots.at(n - 1 - i)
+		slot := uint32(w.v)
+		if t.vc.get(slot) >= s.final.at(slot).v {
+			w.v = s.freeSlots.at(n - 1).v
+			s.freeSlots.n--
+			return slot
+		}
+	}
+	if s.final.n < s.slots {
+		s.final.need(s, s.final.n+1)
+		return s.final.n - 1
+	}
+	if n > 0 {
+		t.stat.Uncovered++
+		s.freeSlots.n--
+		return uint32(s.freeSlots.at(n - 1).v)
+	}
+	t.stat.Slotless++
+	return noSlot
+}
+
+// tick begins a new epoch of t.
+func tick(t *Thread) {
+	if t.slot != noSlot {
+		t.vc.at(t.slot).v++
+		t.epoch++
+		t.ticked = t.stat.Checks
+	}
+}
+
+// End ends t, which must not be used again. Nothing is ordered by it: who waits
+// for a goroutine does so through a synchronisation object.
+func End(s *State, t *Thread) {
+	commitAll(s, t)
+	lock(&s.slotLock)
+	if t.slot != noSlot {
+		last := t.vc.at(t.slot).v
+		if t.stat.Checks == t.ticked {
+			last-- // no cell has the current epoch: so whoever waited for t covers it
+		}
+		s.final.at(t.slot).v = last
+		n := s.freeSlots.n
+		s.freeSlots.need(s, n+1)
+		s.freeSlots.at(n).v = uint64(t.slot)
+	}
+	if t.prev != nil {
+		t.prev.next = t.next
+	} else {
+		s.threads = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	}
+	s.total.add(&t.stat)
+	unlock(&s.slotLock)
+	t.vc.release(s)
+	if t.fps != nil {
+		free(s, poolMisc, unsafe.Pointer(t.fps), unsafe.Sizeof(fpTable{}))
+	}
+	free(s, poolMisc, unsafe.Pointer(t), unsafe.Sizeof(Thread{}))
+}
+
+// Epoch returns the epoch of what t does now.
+func Epoch(t *Thread) uint64 { return t.epoch }

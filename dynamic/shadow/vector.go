@@ -1,0 +1,158 @@
+package shadow
+
+import "unsafe"
+
+// entry is the last access by the owner of one slot.
+type entry struct {
+	_     notInHeap
+	epoch uint64
+	site  uint32
+}
+
+const (
+	entrySize = unsafe.Sizeof(entry{})
+	nFirst    = 4
+	nSegs     = 7 // 4, 16, 64, ... 65536 slots
+)
+
+// vector holds one access for each slot. Only a slot's owner writes its entry, and
+// entries never move, so nothing is locked: a vector grows by segments, each three
+// times as large as all before it. dirty says that there may be entries that no
+// plain write has looked at yet; a plain write that has seen all of them stands
+// for them from then on.
+type vector struct {
+	first [nFirst]entry
+	seg   [nSegs]*entry
+	dirty uint32
+}
+
+// readers is what a cell's r points to when one epoch does not do.
+type readers struct {
+	_  notInHeap
+	r  vector // plain reads
+	at *atoms // nil before the first atomic access
+}
+
+type atoms struct {
+	_    notInHeap
+	r, w vector
+}
+
+func readersOf(r uint64) *readers { return (*readers)(pointer(uintptr(r &^ special))) }
+
+func loadAtoms(x *readers) *atoms { return (*atoms)(loadp(unsafe.Pointer(&x.at))) }
+
+// entryOf returns the entry of slot, or nil if create is false and there is none.
+func entryOf(s *State, v *vector, slot uint32, create bool) *entry {
+	if slot < nFirst {
+		return &v.first[slot]
+	}
+	k, lo := 0, uint32(nFirst)
+	for slot >= lo*4 {
+		k++
+		lo *= 4
+	}
+	p := (*entry)(loadp(unsafe.Pointer(&v.seg[k])))
+	if p == nil {
+		if !create {
+			return nil
+		}
+		n := uintptr(lo*3) * entrySize
+		p = (*entry)(alloc(s, poolVecs, n))
+		if !casp(unsafe.Pointer(&v.seg[k]), nil, unsafe.Pointer(p)) {
+			free(s, poolVecs, unsafe.Pointer(p), n)
+			p = (*entry)(loadp(unsafe.Pointer(&v.seg[k])))
+		}
+	}
+	return entryAt(p, slot-lo)
+}
+
+func entryAt(p *entry, i uint32) *entry {
+	return (*entry)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*entrySize))
+}
+
+// newReaders returns readers that hold one plain read, or none if r is 0.
+func newReaders(s *State, r uint64, site uint32) *readers {
+	x := (*readers)(alloc(s, poolVecs, unsafe.Sizeof(readers{})))
+	if r != 0 {
+		e := entryOf(s, &x.r, Slot(r), true)
+		e.epoch, e.site = r, site
+		x.r.dirty = 1
+	}
+	return x
+}
+
+// scan reports the first entry that does not happen before t. It takes time
+// proportional to the highest slot that ever was in v.
+func scan(s *State, t *Thread, v *vector, kind, prevKind uint8, lo, size uintptr, site uint32) {
+	for i := range v.first {
+		if e := load64(&v.first[i].epoch); e != 0 && !before(t, e) {
+			report(s, t, kind, lo, size, site, e, prevKind, v.first[i].site)
+			return
+		}
+	}
+	n := uint32(nFirst * 3)
+	for k := range v.seg {
+		p := (*entry)(loadp(unsafe.Pointer(&v.seg[k])))
+		if p != nil {
+			for i := uint32(0); i < n; i++ {
+				if e := load64(&entryAt(p, i).epoch); e != 0 && !before(t, e) {
+					report(s, t, kind, lo, size, site, e, prevKind, entryAt(p, i).site)
+					return
+				}
+			}
+		}
+		n *= 4
+	}
+}
+
+// copyVector copies v to an empty vector.
+func copyVector(s *State, to, v *vector) {
+	to.dirty = load32(&v.dirty)
+	for i := range v.first {
+		to.first[i].epoch, to.first[i].site = load64(&v.first[i].epoch), v.first[i].site
+	}
+	n := uint32(nFirst * 3)
+	for k := range v.seg {
+		if p := (*entry)(loadp(unsafe.Pointer(&v.seg[k]))); p != nil {
+			q := (*entry)(alloc(s, poolVecs, uintptr(n)*entrySize))
+			for i := uint32(0); i < n; i++ {
+				entryAt(q, i).epoch, entryAt(q, i).site = load64(&entryAt(p, i).epoch), entryAt(p, i).site
+			}
+			to.seg[k] = q
+		}
+		n *= 4
+	}
+}
+
+// copyReaders returns a deep copy: two cells never share a vector.
+func copyReaders(s *State, x *readers) *readers {
+	y := (*readers)(alloc(s, poolVecs, unsafe.Sizeof(readers{})))
+	copyVector(s, &y.r, &x.r)
+	if at := loadAtoms(x); at != nil {
+		y.at = (*atoms)(alloc(s, poolVecs, unsafe.Sizeof(atoms{})))
+		copyVector(s, &y.at.r, &at.r)
+		copyVector(s, &y.at.w, &at.w)
+	}
+	return y
+}
+
+func freeVector(s *State, v *vector) {
+	n := uintptr(nFirst * 3)
+	for k := range v.seg {
+		if v.seg[k] != nil {
+			free(s, poolVecs, unsafe.Pointer(v.seg[k]), n*entrySize)
+		}
+		n *= 4
+	}
+}
+
+func freeReaders(s *State, x *readers) {
+	freeVector(s, &x.r)
+	if x.at != nil {
+		freeVector(s, &x.at.r)
+		freeVector(s, &x.at.w)
+		free(s, poolVecs, unsafe.Pointer(x.at), unsafe.Sizeof(atoms{}))
+	}
+	free(s, poolVecs, unsafe.Pointer(x), unsafe.Sizeof(readers{}))
+}
