@@ -289,6 +289,11 @@ func (a *awaited) findPlaced() {
 		if len(places[k]) > maxPlaced || len(spots) > 64 || extra < 0 || o.mutex && a.overwritten(k.c) {
 			continue
 		}
+		// Spots left must execute at most once each; those that do not would have
+		// to follow a place, all of them, which is not worth asking of locks.
+		if !a.onceEach(spots) && (o.mutex || len(spots) > 4) {
+			continue
+		}
 		after := make([]uint64, len(places[k])) // of each place, the spots that it precedes
 		for i, pl := range places[k] {
 			for b, sp := range spots {
