@@ -94,8 +94,5 @@ func refuteParallel(r *run, p *stage.Pair) stage.Evidence {
 	if p.A.Order.Whole { // one goroutine alone, see run.classes
 		return stage.Ordered{Rule: "program order", Thread: p.A.Thread}
 	}
-	if o := r.par.ordered(p.A.Order, p.B.Order); o != nil {
-		return *o
-	}
-	return nil
+	return r.par.ordered(p.A.Order, p.B.Order)
 }

@@ -79,16 +79,16 @@ func (p *published) making(id uint32, o pta.ObjID) bool {
 	if k := v.Res.Site(o).Kind; k != facts.SiteNew && k != facts.SiteSlice && k != facts.SiteMap {
 		return false
 	}
+	def, ok := allocOf(f, f.Mems[a.Row].Base)
+	if !ok || f.Allocs[f.Points[def].Row].Site != ob.Site {
+		return false
+	}
 	if is, ok := p.fresh[id]; ok {
 		return is
 	}
-	def, ok := allocOf(f, f.Mems[a.Row].Base)
-	is := ok && f.Allocs[f.Points[def].Row].Site == ob.Site
-	if is {
-		fl := v.Flow(a.Inst)
-		for _, e := range p.leaks.of(a.Inst, def) {
-			is = is && !reaches(fl, e, a.Point, def)
-		}
+	is, fl := true, v.Flow(a.Inst)
+	for _, e := range p.leaks.of(a.Inst, def) {
+		is = is && !reaches(fl, e, a.Point, def)
 	}
 	p.fresh[id] = is
 	return is
