@@ -600,6 +600,7 @@ func (l *Locks) flow(n pta.InstID, entry Set) []*Set {
 				changed = true
 			}
 		}
+	blocks:
 		for b := range f.Blocks {
 			if in[b] == nil {
 				continue
@@ -612,6 +613,9 @@ func (l *Locks) flow(n pta.InstID, entry Set) []*Set {
 					meet(int(blk.Panic), s.meet(panics))
 				}
 				s = out
+				if l.v.Cut(n, p) {
+					continue blocks
+				}
 			}
 			for _, q := range blk.Succs {
 				meet(int(q), s)
@@ -644,9 +648,13 @@ func (l *Locks) exit(n pta.InstID) Set {
 		if in[b] == nil || !f.Blocks[b].Return {
 			continue
 		}
-		s := *in[b]
+		s, through := *in[b], true
 		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
 			s, _ = l.step(n, f, p, s)
+			through = through && !l.v.Cut(n, p)
+		}
+		if !through {
+			continue
 		}
 		if first {
 			out, first = s, false
