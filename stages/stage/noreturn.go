@@ -7,7 +7,8 @@ import (
 	"github.com/bfverify/bfverify/pta"
 )
 
-// Calls that never return: the relation cut(N, I). An instance may return if
+// Calls that never return, and channel operations that never complete
+// (partner.go): the relation cut(N, I). An instance may return if
 // some path leads from its entry to a return on which every call has a callee
 // that may return; where a call goes is taken from the points-to relation, and a
 // callee without facts or body may return. The smallest such set: a recursion
@@ -31,7 +32,11 @@ func (w *World) findCuts() {
 		queued[i] = true
 	}
 	cut := func(i pta.InstID, pt facts.Point) bool {
-		if pt.Op != facts.OpCall {
+		switch pt.Op {
+		case facts.OpSync, facts.OpSelect:
+			return w.blocks(i, pt)
+		case facts.OpCall:
+		default:
 			return false
 		}
 		edges := w.Res.EdgesAt(i, pt)
@@ -92,24 +97,48 @@ func (w *World) findCuts() {
 		}
 	}
 	w.cuts = map[pta.InstID][]uint32{}
+	look := NewBits(n)
 	for i := 1; i < n; i++ {
+		if f := w.Res.Func(pta.InstID(i)); f != nil && len(f.Syncs)+len(f.Selects) > 0 {
+			look.Add(i)
+		}
 		if returns[i] {
 			continue
 		}
 		for _, c := range w.Callers[i] {
-			if w.cuts[c.Inst] != nil {
-				continue
-			}
-			f := w.Res.Func(c.Inst)
-			list := []uint32{}
-			for p, pt := range f.Points {
-				if cut(c.Inst, pt) {
-					list = append(list, uint32(p))
-				}
-			}
-			w.cuts[c.Inst] = list
+			look.Add(int(c.Inst))
 		}
 	}
+	for i := 1; i < n; i++ {
+		if !look.Has(i) {
+			continue
+		}
+		id := pta.InstID(i)
+		for p, pt := range w.Res.Func(id).Points {
+			if cut(id, pt) {
+				w.cuts[id] = append(w.cuts[id], uint32(p))
+			}
+		}
+	}
+}
+
+// blocks reports whether a channel operation can never complete.
+func (w *World) blocks(i pta.InstID, pt facts.Point) bool {
+	f := w.Res.Func(i)
+	if pt.Op == facts.OpSelect {
+		s := &f.Selects[pt.Row]
+		for k := range s.Cases {
+			if w.MayCommunicate(i, &s.Cases[k]) {
+				return false
+			}
+		}
+		return s.Blocking
+	}
+	switch y := &f.Syncs[pt.Row]; y.Op {
+	case facts.SyncSend, facts.SyncRecv:
+		return !w.MayCommunicate(i, &facts.SelectCase{Send: y.Op == facts.SyncSend, Chan: y.Obj})
+	}
+	return false
 }
 
 // Cut reports whether control never goes on after point p of instance n, but
