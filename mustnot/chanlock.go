@@ -130,27 +130,34 @@ func (l *Locks) findChanLocks() {
 		if bad[c] || s == nil || s.Kind != facts.SiteChan || !s.CapKnown || s.Cap != 1 || !l.oneObject(c) {
 			continue
 		}
-		acquire := sendsFirst(byCell[c])
+		acquire := l.sendsFirst(byCell[c])
 		for _, x := range byCell[c] {
 			l.chans[x.at] = lockOp{x.obj, x.send == acquire, true}
 		}
 		if !acquire {
-			l.findToken(c, byCell[c])
+			l.tokens[c] = spot{}
 		}
 	}
 }
 
 // sendsFirst reports whether most of the functions that both send and receive do
-// the former first.
-func sendsFirst(ops []chanOp) bool {
+// the former first. A send that executes at most once, before anything else of
+// its function, may be that of (C3), and does not count.
+func (l *Locks) sendsFirst(ops []chanOp) bool {
 	votes := 0
-	for i, x := range ops {
-		if i > 0 && ops[i-1].at.n == x.at.n {
-			continue
+	for i := 0; i < len(ops); {
+		k := i
+		for k < len(ops) && ops[k].at.n == ops[i].at.n {
+			k++
 		}
-		for _, y := range ops[i+1:] {
-			if y.at.n == x.at.n && y.send != x.send {
-				if x.send {
+		list := ops[i:k]
+		i = k
+		if list[0].send && l.onlyOnce(list[0].at) {
+			list = list[1:]
+		}
+		for _, y := range list {
+			if y.send != list[0].send {
+				if list[0].send {
 					votes++
 				} else {
 					votes--
@@ -162,24 +169,22 @@ func sendsFirst(ops []chanOp) bool {
 	return votes >= 0
 }
 
-// findToken chooses the send of (C3) that needs no holder: the first that
-// executes at most once, in the function that makes the channel.
-func (l *Locks) findToken(c uint32, ops []chanOp) {
-	o, _ := l.v.Res.Object(c)
-	for _, x := range ops {
-		if x.send && l.v.Once.Has(int(x.at.n)) && !l.v.Flow(x.at.n).OnCycle(x.at.p) && l.v.Res.Insts[x.at.n].Fn == l.v.Res.Objs[o].Fn {
-			l.tokens[c] = x.at
-			return
-		}
-	}
+// onlyOnce reports whether a point executes at most once in the whole run.
+func (l *Locks) onlyOnce(at spot) bool {
+	return l.v.Once.Has(int(at.n)) && !l.v.Flow(at.n).OnCycle(at.p)
 }
 
-// token reports whether a release at a spot is the send that (C3) allows.
+// token reports whether a release at a spot, by who does not surely hold the
+// lock, is the one that (C3) allows: the first that is asked about.
 func (l *Locks) token(n pta.InstID, p uint32, obj facts.Reg) bool {
 	c, ok := l.v.Single(n, obj)
-	if !ok {
+	if !ok || !l.onlyOnce(spot{n, p}) {
 		return false
 	}
 	at, ok := l.tokens[c]
+	if ok && at == (spot{}) {
+		at = spot{n, p}
+		l.tokens[c] = at
+	}
 	return ok && at == spot{n, p}
 }

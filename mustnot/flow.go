@@ -238,6 +238,7 @@ func (l *Locks) flow(n pta.InstID, f *facts.Func, sh *shape, entry held) []held 
 				changed = true
 			}
 		}
+	blocks:
 		for b := range f.Blocks {
 			s := in[b]
 			if s == unreached {
@@ -250,6 +251,9 @@ func (l *Locks) flow(n pta.InstID, f *facts.Func, sh *shape, entry held) []held 
 					meet(int(blk.Panic), l.sets.meet(s, panics))
 				}
 				s = out
+				if pts[i].kind != other && l.v.Cut(n, pts[i].point) {
+					continue blocks
+				}
 			}
 			for _, q := range blk.Succs {
 				meet(int(q), s)
@@ -288,9 +292,13 @@ func (l *Locks) exit(n pta.InstID) held {
 		if s == unreached || !f.Blocks[b].Return {
 			continue
 		}
-		pts := sh.blocks[b].points
+		pts, through := sh.blocks[b].points, true
 		for i := range pts {
 			s, _ = l.step(n, f, sh, &pts[i], s)
+			through = through && (pts[i].kind == other || !l.v.Cut(n, pts[i].point))
+		}
+		if !through {
+			continue
 		}
 		if out != unreached {
 			s = l.sets.meet(out, s)

@@ -440,6 +440,7 @@ func (l *plain) flow(n pta.InstID, entry Set) []*Set {
 				changed = true
 			}
 		}
+	blocks:
 		for b := range f.Blocks {
 			if in[b] == nil {
 				continue
@@ -452,6 +453,9 @@ func (l *plain) flow(n pta.InstID, entry Set) []*Set {
 					meet(int(blk.Panic), s.meet(panics))
 				}
 				s = out
+				if l.v.Cut(n, p) {
+					continue blocks
+				}
 			}
 			for _, q := range blk.Succs {
 				meet(int(q), s)
@@ -484,9 +488,13 @@ func (l *plain) exit(n pta.InstID) Set {
 		if in[b] == nil || !f.Blocks[b].Return {
 			continue
 		}
-		s := *in[b]
+		s, through := *in[b], true
 		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
 			s, _ = l.step(n, f, p, s)
+			through = through && !l.v.Cut(n, p)
+		}
+		if !through {
+			continue
 		}
 		if first {
 			out, first = s, false

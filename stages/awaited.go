@@ -261,11 +261,16 @@ func (a *awaited) flow(n pta.InstID, entry []uint8) [][]uint8 {
 			}
 			blk := &f.Blocks[b]
 			s := append([]uint8(nil), in[b]...)
-			for p := blk.Start; p < blk.End; p++ {
+			through := true
+			for p := blk.Start; p < blk.End && through; p++ {
 				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
 					meet(int(blk.Panic), s) // (A5)
 				}
 				a.step(n, f, p, s)
+				through = !a.v.Cut(n, p)
+			}
+			if !through {
+				continue
 			}
 			for k, q := range blk.Succs {
 				x := s
@@ -293,11 +298,15 @@ func (a *awaited) summary(n pta.InstID) []uint8 {
 			continue
 		}
 		s := append([]uint8(nil), in[b]...)
+		through := true
 		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
 			a.step(n, f, p, s)
+			through = through && !a.v.Cut(n, p)
 		}
 		for i := range out {
-			out[i] = min(out[i], s[i])
+			if through {
+				out[i] = min(out[i], s[i])
+			}
 		}
 	}
 	return out

@@ -169,7 +169,13 @@ func (p *parallel) merge() {
 		for j, b := range p.list {
 			row[j] = 0
 			if o := p.decide(a, b); o != nil {
-				k := reason{o.Rule, o.Object}
+				var k reason
+				switch o := o.(type) {
+				case stage.Ordered:
+					k = reason{o.Rule, o.Object}
+				case stage.Signalled:
+					k = reason{o.Rule, o.Cell}
+				}
 				c, ok := reasons[k]
 				if !ok {
 					if len(reasons) == 255 {

@@ -22,6 +22,10 @@ func (rp *report) evidence(e stage.Evidence) string {
 			return "ordered by " + e.Rule + " on " + rp.cellName(e.Object)
 		}
 		return "ordered by " + e.Rule
+	case stage.Signalled:
+		return "ordered by " + e.Rule + " on " + rp.cellName(e.Cell)
+	case stage.Published:
+		return "one access belongs to the making of the object, and every way to it orders"
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:

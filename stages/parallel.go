@@ -29,7 +29,7 @@ type parallel struct {
 	signals *stage.Pool // of sets of signals
 	classes map[classKey]*stage.OrderClass
 	list    []*stage.OrderClass
-	memo    map[[2]int]*stage.Ordered
+	memo    map[[2]int]stage.Evidence
 	same    []*stage.OrderClass // by class: the one that stands for it, see merge
 	at      map[instPoint][]*stage.OrderClass
 	split   map[splitKey][]kindOf
@@ -47,7 +47,7 @@ type instPoint struct {
 
 func newParallel(v *stage.View, run *running, wait *awaited) *parallel {
 	nt := len(v.Threads)
-	p := &parallel{v: v, run: run, wait: wait, classes: map[classKey]*stage.OrderClass{}, memo: map[[2]int]*stage.Ordered{},
+	p := &parallel{v: v, run: run, wait: wait, classes: map[classKey]*stage.OrderClass{}, memo: map[[2]int]stage.Evidence{},
 		beside: make([]stage.Set, nt), after: stage.NewPool(len(run.joins)), signals: stage.NewPool(len(wait.signals)),
 		at: map[instPoint][]*stage.OrderClass{}, split: map[splitKey][]kindOf{}}
 	sets := run.sets
@@ -137,7 +137,7 @@ func (p *parallel) joined(s stage.Bits, a *stage.OrderClass) uint32 {
 }
 
 // ordered returns why accesses of two classes cannot happen in parallel, or nil.
-func (p *parallel) ordered(a, b *stage.OrderClass) *stage.Ordered {
+func (p *parallel) ordered(a, b *stage.OrderClass) stage.Evidence {
 	k := [2]int{a.ID, b.ID}
 	if a.ID > b.ID {
 		k = [2]int{b.ID, a.ID}
@@ -150,17 +150,16 @@ func (p *parallel) ordered(a, b *stage.OrderClass) *stage.Ordered {
 	return o
 }
 
-func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
+func (p *parallel) decide(a, b *stage.OrderClass) stage.Evidence {
 	for i := range p.wait.signals { // (H4), (H5)
 		s := &p.wait.signals[i]
-		rule := ruleNames[s.kind]
 		switch {
 		case a.Before.Has(i) && b.Awaited.Has(i):
-			return &stage.Ordered{Rule: rule, Thread: a.Thread, Object: s.Cell}
+			return s.evidence(a.Thread)
 		case b.Before.Has(i) && a.Awaited.Has(i):
-			return &stage.Ordered{Rule: rule, Thread: b.Thread, Object: s.Cell}
+			return s.evidence(b.Thread)
 		case s.kind == signalOnce && a.Before.Has(i) && b.Before.Has(i):
-			return &stage.Ordered{Rule: "once", Thread: a.Thread, Object: s.Cell}
+			return s.evidence(a.Thread)
 		}
 	}
 	if !p.stopped(a.Running, b) || !p.stopped(b.Running, a) || // (H1), (H2)
@@ -172,13 +171,13 @@ func (p *parallel) decide(a, b *stage.OrderClass) *stage.Ordered {
 		c *stage.OrderClass
 	}{{a.Running, b}, {b.Running, a}, {a.Beside, b}, {b.Beside, a}} {
 		if x.s.Has(x.c.Thread) { // started, so a join stopped it
-			return &stage.Ordered{Rule: "wait", Thread: x.c.Thread, Object: p.joined(x.s, x.c)}
+			return stage.Ordered{Rule: "wait", Thread: x.c.Thread, Object: p.joined(x.s, x.c)}
 		}
 	}
 	if a.Thread == b.Thread {
-		return &stage.Ordered{Rule: "program order", Thread: a.Thread}
+		return stage.Ordered{Rule: "program order", Thread: a.Thread}
 	}
-	return &stage.Ordered{Rule: "go", Thread: a.Thread}
+	return stage.Ordered{Rule: "go", Thread: a.Thread}
 }
 
 // classesAt returns the order classes of an access, one for each of the kinds

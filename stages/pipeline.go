@@ -12,9 +12,12 @@
 // # Order
 //
 // See parallel.go for what overlaps, running.go for starts and wait groups,
-// awaited.go for channels, once.go for bodies of Do, waitgroup.go for the
-// accounting, after.go for what follows a signal, kinds.go for the goroutines
-// that one speaks for. cells.go runs the table on the pairs of one location.
+// signals.go for what one can wait for, waits.go for where, awaited.go for what
+// has been waited for, precede.go for what comes before a signal, flags.go for
+// values that tell who stored them, once.go for bodies of Do, waitgroup.go for
+// the accounting, after.go for what follows a signal, kinds.go for the goroutines
+// that one speaks for, published.go and leaks.go for objects in the making.
+// cells.go runs the table on the pairs of one location.
 package stages
 
 import (
@@ -94,8 +97,5 @@ func refuteParallel(r *run, p *stage.Pair) stage.Evidence {
 	if p.A.Order.Whole { // one goroutine alone, see run.classes
 		return stage.Ordered{Rule: "program order", Thread: p.A.Thread}
 	}
-	if o := r.par.ordered(p.A.Order, p.B.Order); o != nil {
-		return *o
-	}
-	return nil
+	return r.par.ordered(p.A.Order, p.B.Order)
 }

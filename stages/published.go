@@ -34,12 +34,17 @@ import (
 // list of the cells that hold the object against the points-to relation, with
 // evidence for all pairs of each variable among them.
 type published struct {
-	r        *run
-	fresh    map[uint32]bool // by access
-	objs     map[pta.ObjID]int8
-	free     map[uint32]int8
-	leaks    leaks
-	holders  map[pta.ObjID][]uint32 // the cells that may hold a pointer into an object
+	r     *run
+	fresh map[uint32]bool // by access
+	objs  map[pta.ObjID]int8
+	free  map[uint32]int8
+	leaks leaks
+	*holders
+}
+
+// holders is the points-to relation read backwards. It is the same for all views.
+type holders struct {
+	of       map[pta.ObjID][]uint32 // the cells that may hold a pointer into an object
 	reflects stage.Bits             // objects that (U4) excludes
 }
 
@@ -51,8 +56,8 @@ const (
 	bad
 )
 
-func newPublished(r *run) *published {
-	return &published{r: r, fresh: map[uint32]bool{}, objs: map[pta.ObjID]int8{}, free: map[uint32]int8{}, leaks: newLeaks(r.v)}
+func newPublished(r *run, h *holders) *published {
+	return &published{r: r, holders: h, fresh: map[uint32]bool{}, objs: map[pta.ObjID]int8{}, free: map[uint32]int8{}, leaks: newLeaks(r.v)}
 }
 
 // Fresh reports whether an access to a cell comes before everything that others
@@ -74,16 +79,16 @@ func (p *published) making(id uint32, o pta.ObjID) bool {
 	if k := v.Res.Site(o).Kind; k != facts.SiteNew && k != facts.SiteSlice && k != facts.SiteMap {
 		return false
 	}
+	def, ok := allocOf(f, f.Mems[a.Row].Base)
+	if !ok || f.Allocs[f.Points[def].Row].Site != ob.Site {
+		return false
+	}
 	if is, ok := p.fresh[id]; ok {
 		return is
 	}
-	def, ok := allocOf(f, f.Mems[a.Row].Base)
-	is := ok && f.Allocs[f.Points[def].Row].Site == ob.Site
-	if is {
-		fl := v.Flow(a.Inst)
-		for _, e := range p.leaks.of(a.Inst, def) {
-			is = is && !reaches(fl, e, a.Point, def)
-		}
+	is, fl := true, v.Flow(a.Inst)
+	for _, e := range p.leaks.of(a.Inst, def) {
+		is = is && !reaches(fl, e, a.Point, def)
 	}
 	p.fresh[id] = is
 	return is
@@ -156,10 +161,10 @@ func (p *published) orders(o pta.ObjID) bool {
 	case asked, bad:
 		return false
 	}
-	p.index()
+	p.index(p.r.w)
 	p.objs[o] = asked
 	ok := !p.r.v.Res.Objs[o].Untyped && !p.reflects.Has(int(o))
-	for _, c := range p.holders[o] {
+	for _, c := range p.of[o] {
 		ok = ok && p.holderOrders(c)
 	}
 	if ok {
@@ -237,13 +242,12 @@ func mayConflict(r *run, a, b *stage.Class) bool {
 	return (a.Write || b.Write) && !(a.Atomic && b.Atomic) && !(r.waits(a) && r.waits(b))
 }
 
-// index finds who holds what, once.
-func (p *published) index() {
-	if p.holders != nil {
+// index finds who holds what, when it is first asked for.
+func (p *holders) index(v *stage.World) {
+	if p.of != nil {
 		return
 	}
-	v := p.r.v
-	p.holders = map[pta.ObjID][]uint32{}
+	p.of = map[pta.ObjID][]uint32{}
 	p.reflects = stage.NewBits(len(v.Res.Objs))
 	sets := map[*pta.Set][]pta.ObjID{}
 	objs := func(s *pta.Set) []pta.ObjID {
@@ -267,7 +271,7 @@ func (p *published) index() {
 				continue
 			}
 			for _, o := range objs(s) {
-				p.holders[o] = append(p.holders[o], ob.Node+i)
+				p.of[o] = append(p.of[o], ob.Node+i)
 			}
 		}
 		v.Res.Behind(pta.ObjID(q), func(c uint32) { // (U4)

@@ -340,6 +340,7 @@ func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 				changed = true
 			}
 		}
+	blocks:
 		for b := range f.Blocks {
 			if in[b] == unreached {
 				continue
@@ -356,6 +357,9 @@ func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 					}
 				}
 				x = r.then(x, e)
+				if r.v.Cut(n, p) {
+					continue blocks
+				}
 			}
 			for _, q := range blk.Succs {
 				to(int(q), x)

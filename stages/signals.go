@@ -63,12 +63,24 @@ type signal struct {
 	Need    uint8
 	spots   []spot
 	Senders []int          // threads that run the spots
+	points  []stage.At     // spots, for evidence
 	after   map[int]*after // signalWait: what may follow the Done, by thread
 }
 
 // all reports whether an access must precede every spot.
 func (s *signal) all() bool {
 	return s.kind == signalClose || s.kind == signalFirst || s.kind == signalFlag
+}
+
+// evidence is what orders accesses of thread first, which precede the signal,
+// before those that have waited for it.
+func (s *signal) evidence(first int) stage.Evidence {
+	if s.points == nil {
+		for _, sp := range s.spots {
+			s.points = append(s.points, stage.At(sp))
+		}
+	}
+	return stage.Signalled{Rule: ruleNames[s.kind], First: first, Cell: s.Cell, Need: int(s.Need), All: s.all(), Signals: s.points}
 }
 
 // chanOps are the operations that may touch one channel, or one mutex: sends
@@ -287,6 +299,11 @@ func (a *awaited) findPlaced() {
 			spots, extra = o.recvs, a.capacity(k.c, o)
 		}
 		if len(places[k]) > maxPlaced || len(spots) > 64 || extra < 0 || o.mutex && a.overwritten(k.c) {
+			continue
+		}
+		// Spots left must execute at most once each; those that do not would have
+		// to follow a place, all of them, which is not worth asking of locks.
+		if !a.onceEach(spots) && (o.mutex || len(spots) > 4) {
 			continue
 		}
 		after := make([]uint64, len(places[k])) // of each place, the spots that it precedes

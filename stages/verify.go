@@ -162,6 +162,7 @@ type shared struct {
 	over     *overwritten
 	locks    *mustnot.Locks
 	census   *census // made with the first view
+	holders  holders
 	lockSecs float64
 }
 
@@ -252,7 +253,7 @@ func parallelTests(res *pta.Result) map[string]bool {
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
 	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
-	r.pub = newPublished(r)
+	r.pub = newPublished(r, &sh.holders)
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells

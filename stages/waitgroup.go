@@ -275,6 +275,7 @@ func (c *credits) body(n pta.InstID, in int) int {
 			break
 		}
 		out, returns = 0, false
+	blocks:
 		for b := range f.Blocks {
 			if !seen[b] {
 				continue
@@ -287,6 +288,9 @@ func (c *credits) body(n pta.InstID, in int) int {
 					// Somewhere inside a callee: nothing is known but that
 					// credit never falls below zero.
 					changed = flow(int(blk.Panic), 0) || changed
+				}
+				if v.Cut(n, p) {
+					continue blocks
 				}
 			}
 			for _, t := range blk.Succs {

@@ -7,7 +7,8 @@ import (
 
 // Dead code: blocks that no execution of an instance enters, because the
 // branches on the way to them go the other way for every value that what they
-// test may hold (values.go). Accesses there are none, and calls and starts there
+// test may hold (values.go), or because a call on the way never returns
+// (noreturn.go). Accesses there are none, and calls and starts there
 // are no edges of any View. Control flow (Flow) keeps them, which is the safe
 // side for what may follow what.
 //
@@ -58,11 +59,12 @@ func (w *World) findDead() {
 	w.dead = make([]Bits, len(w.Res.Insts))
 	x := newValues(w)
 	w.values, w.partners = x, w.findPartners()
-	some := false
+	w.findCuts()
+	some := len(w.cuts) > 0
 	for i := 1; i < len(w.Res.Insts); i++ {
 		n := pta.InstID(i)
 		f := w.Res.Func(n)
-		if f == nil || len(f.Blocks) < 3 || !exact(f) {
+		if f == nil || (len(f.Blocks) < 3 || !exact(f)) && len(w.cuts[n]) == 0 {
 			continue
 		}
 		var never map[int][2]bool
@@ -74,7 +76,8 @@ func (w *World) findDead() {
 				never[b] = d
 			}
 		}
-		if never == nil {
+		cuts := w.cuts[n]
+		if never == nil && len(cuts) == 0 {
 			continue
 		}
 		live := NewBits(len(f.Blocks))
@@ -90,7 +93,14 @@ func (w *World) findDead() {
 			todo = todo[:len(todo)-1]
 			blk := &f.Blocks[b]
 			d := never[b]
+			through := true
+			for _, p := range cuts { // (N1)
+				through = through && (p < blk.Start || p >= blk.End)
+			}
 			for k, s := range blk.Succs {
+				if !through {
+					break
+				}
 				if k > 1 || !d[k] {
 					push(int(s))
 				}
@@ -116,12 +126,24 @@ func (w *World) findDead() {
 
 // DeadAt reports whether no execution of instance n reaches point p.
 func (w *World) DeadAt(n pta.InstID, p uint32) bool {
-	return w.dead[n] != nil && w.dead[n].Has(w.Flow(n).Block(p))
+	if w.dead[n] == nil && len(w.cuts[n]) == 0 {
+		return false
+	}
+	b := w.Flow(n).Block(p)
+	if w.dead[n] != nil && w.dead[n].Has(b) {
+		return true
+	}
+	for _, q := range w.cuts[n] {
+		if q < p && w.Flow(n).Block(q) == b {
+			return true
+		}
+	}
+	return false
 }
 
 // deadEdge reports whether no execution of instance n takes its call edge e.
 func (w *World) deadEdge(n pta.InstID, e pta.Edge) bool {
-	if w.dead == nil || w.dead[n] == nil {
+	if w.dead == nil || w.dead[n] == nil && len(w.cuts[n]) == 0 {
 		return false
 	}
 	at := w.PointsOf(n, e.Kind, e.Row)

@@ -1,5 +1,7 @@
 package stage
 
+import "github.com/bfverify/bfverify/pta"
+
 // Pair is what a stage sees: two accesses to a common cell, each by a thread,
 // standing for all accesses of their classes.
 type Pair struct {
@@ -77,9 +79,30 @@ type NeverEscapes struct{ Object uint32 }
 
 // Ordered: one access happens before the other.
 type Ordered struct {
-	Rule   string // "go", "wait", "close", "send", "receive", "once", "program order"
+	Rule   string // "go", "wait", "program order"
 	Thread int    // whose accesses come first
 	Object uint32 // the cell of the object that orders, for all but "go"
+}
+
+// Signalled: one access precedes signals that the other has waited for. A checker
+// must check, by the conditions of the rule (stages/signals.go): that Signals are
+// all points that may signal the object at Cell, or, for counted rules, each run
+// once at most; that the access of thread First precedes all of them (All) or one
+// of them, by program order, by starts, or by evidence of this kind for the
+// signal's point; and that Need waits are completed on every path to the other.
+type Signalled struct {
+	Rule    string // "close", "message", "send", "receive", "once", "wait", "flag"
+	First   int    // the thread whose access comes first
+	Cell    uint32
+	Need    int
+	All     bool
+	Signals []At
+}
+
+// At is a point of an instance.
+type At struct {
+	Inst  pta.InstID
+	Point uint32
 }
 
 // Published: the access, an index into World.Accesses, is by the goroutine that
@@ -97,6 +120,7 @@ type SameBase struct{ Delta int64 }
 func (NoConflict) Kind() string   { return "no-conflict" }
 func (NeverEscapes) Kind() string { return "never-escapes" }
 func (Ordered) Kind() string      { return "ordered" }
+func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }

@@ -62,6 +62,7 @@ type World struct {
 	ByInst  [][]uint32
 	flows   []*Flow // by function
 	dead    []Bits  // by instance: blocks that are never entered; nil if none
+	cuts    map[pta.InstID][]uint32
 
 	values   *values
 	partners *partners
