@@ -98,12 +98,13 @@ func (s *solver) membersOf(k facts.TypeID) []facts.TypeID {
 }
 
 // reconsider lets filters decide again on cells that fit more classes than
-// before.
+// before, when they are offered again.
 func (s *solver) reconsider(cells *Set) {
-	if cells.Empty() {
-		return
-	}
 	s.refit.addAll(cells)
+}
+
+// forget drops what was decided about cells for interface types.
+func (s *solver) forget(cells *Set) {
 	for _, v := range s.ifaces {
 		if v != nil && v.known.Meets(cells) {
 			var known Set

@@ -272,6 +272,7 @@ func (s *solver) refitAll() bool {
 	}
 	refit := s.refit
 	s.refit = Set{}
+	s.forget(&refit)
 	for i := range s.rep {
 		n := uint32(i)
 		if s.rep[n] != n || s.pts[n] == nil || len(s.cons[n]) == 0 && s.fsucc[n] == nil && len(s.usucc[n]) == 0 {
