@@ -189,6 +189,7 @@ func (s *solver) loosenFuncs(t facts.TypeID) {
 		return
 	}
 	s.looseFuncs[k] = true
+	s.refit.addAll(&s.funcCells)      // calls may have refused some
 	rows := map[facts.FuncID][]bool{} // calls of such values
 	for i := 1; i < len(s.insts); i++ {
 		in := &s.insts[i]
@@ -245,7 +246,7 @@ func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 		return
 	}
 	callee := s.u.Funcs[fn]
-	if callee != nil && len(callee.Params) != len(f.Calls[c.row].Args) {
+	if callee != nil && !s.fitsCall(f, &f.Calls[c.row], callee) {
 		return // a function of another signature got here by imprecision
 	}
 	recv := noObj
@@ -258,6 +259,27 @@ func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 	}
 	to := s.link(c.inst, f, c.row, fn, ctx, true)
 	s.bind(to, o)
+}
+
+// fitsCall reports whether a call of a function value may run callee: it takes as
+// many arguments, of the same types but for names, unless unsafe makes functions of
+// the value's type. Should it do so later, loosenFuncs has functions called again.
+func (s *solver) fitsCall(f *facts.Func, c *facts.Call, callee *facts.Func) bool {
+	if len(callee.Params) != len(c.Args) {
+		return false
+	}
+	if s.looseFuncs[s.u.SkeletonOf(f.Regs[c.Fn].Type)] {
+		return true
+	}
+	for i, a := range c.Args {
+		if a == facts.NoReg {
+			continue
+		}
+		if x, y := f.Regs[a].Type, callee.Regs[callee.Params[i]].Type; x != y && s.u.SkeletonOf(x) != s.u.SkeletonOf(y) {
+			return false
+		}
+	}
+	return true
 }
 
 // function returns the function that an object is, if it is one, and whether

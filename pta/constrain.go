@@ -16,14 +16,18 @@ const (
 	consInvoke                       // interface call
 	consThis                         // receiver payload of an interface call: fn
 	consHavoc                        // what the node holds may be stored into the cells
-	consSpread                       // the cells get what spreads says
+	consSpread                       // the variables get what spreads says
+	consPlaces                       // a = dst node: references to what a write through a register of type typ may mean
+	consPlace                        // a = dst node: references to what a value of type typ leads to
+	consContents                     // a = dst node: what is in interfaces
+	consParts                        // a = dst node: references to parts
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
 	consStep                         // a = dst node, off = the facts.Reached
 	consDeref                        // a = dst node: references to what a value of type typ leads to
 	consReachDeref                   // a = dst node: what these reach
 	consSet                          // a = dst node, typ: what a variable of that type gets; off 1: converted
-	consHeld                         // a = dst node: what is in structs and arrays, off = dst node for what is in interfaces
+	consHeld                         // a = dst node: what is in structs and arrays
 	consConvert                      // types of a conversion to node a: off = the values, inst, row of Reaches
 	consSlice                        // a = dst node, inst
 	consTypesAt                      // types of variables for node a: off = the unsafe.Pointer to them
@@ -377,7 +381,15 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 	case consHavoc:
 		s.havocCell(n, p, ob)
 	case consSpread:
-		s.spreadCell(n, p, ob)
+		s.spreadTo(n, p)
+	case consPlaces:
+		s.places(c, p)
+	case consPlace:
+		s.place(c, p)
+	case consContents:
+		s.contents(c, p)
+	case consParts:
+		s.partsOf(c, p)
 	case consGhost:
 		s.pointsTo(c.a, s.ghost(p, c.typ))
 	case consAny:

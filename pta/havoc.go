@@ -1,6 +1,7 @@
 package pta
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -8,70 +9,107 @@ import (
 )
 
 // What models store into many variables at once. Between the values and the
-// variables stands one node for each type of variable, so that the edges are
-// about as many as variables, not as variables times values.
+// variables stands one block of nodes for each type of variable, so that the edges
+// are about as many as variables, not as variables times values.
 
-// spread says what is stored into the cells that a node holds.
+// spread says what is stored into the variables that a node stands for.
 type spread struct {
-	vars map[facts.TypeID]uint32 // by type of cell: what goes into those
-	from []stored
+	vars map[spreadKey]uint32 // the first node of what goes into those
+	from []*stored
 }
 
-// stored are the nodes of values that are stored: those that stand for
-// themselves, and what is in structs among them.
-type stored struct{ vals, held uint32 }
+// spreadKey is a type of variables, and what they get.
+type spreadKey struct {
+	typ facts.TypeID
+	how spreadHow
+}
 
-// storesOf returns the nodes for storing what node n holds. Into interfaces
-// goes what n holds and what is in interfaces of it; into other variables what
-// their type says (set), or what is in structs.
-func (s *solver) storesOf(n uint32) stored {
+type spreadHow uint8
+
+const (
+	spreadWhole  spreadHow = iota // values that are assigned to a variable of the type
+	spreadMade                    // also parts of values: the variable may stand for one of a type made at run time
+	spreadPieces                  // a cell of an untyped object: what is in values
+)
+
+// stored are the nodes of values that are stored: the values; if they were asked
+// for, their parts, and what is in structs among them.
+type stored struct{ vals, parts, held uint32 }
+
+// storesOf returns the nodes for storing what node n holds.
+func (s *solver) storesOf(n uint32) *stored {
 	n = s.find(n)
-	st, ok := s.stores[n]
-	if !ok {
-		st = stored{s.node(0), s.node(0)}
+	st := s.stores[n]
+	if st == nil {
+		st = &stored{vals: s.node(0)}
 		s.stores[n] = st
 		s.copyEdge(n, st.vals, flows)
-		s.on(n, constraint{kind: consHeld, a: st.held, off: st.vals})
+		s.on(st.vals, constraint{kind: consContents, a: st.vals})
 	}
 	return st
 }
 
-// storeInto lets st be stored into the cells that node n holds.
-func (s *solver) storeInto(n uint32, st stored) {
+// storeInto lets st be stored into the variables that node n stands for.
+func (s *solver) storeInto(n uint32, st *stored) {
 	n = s.find(n)
 	sp := s.spreads[n]
 	if sp == nil {
-		sp = &spread{vars: map[facts.TypeID]uint32{}}
+		sp = &spread{vars: map[spreadKey]uint32{}}
 		s.spreads[n] = sp
 		s.on(n, constraint{kind: consSpread})
 		sp = s.spreads[s.find(n)]
 	}
-	for _, x := range sp.from {
-		if s.find(x.vals) == s.find(st.vals) && s.find(x.held) == s.find(st.held) {
-			return
-		}
+	if slices.ContainsFunc(sp.from, func(x *stored) bool { return x == st || s.find(x.vals) == s.find(st.vals) }) {
+		return
 	}
 	sp.from = append(sp.from, st)
-	for _, t := range slices.Sorted(maps.Keys(sp.vars)) {
-		s.storeType(st, t, sp.vars[t])
+	for _, k := range spreadKeys(sp) {
+		s.storeType(st, k, sp.vars[k])
 	}
 }
 
-// storeType lets what st gives to variables of type t flow into node to.
-func (s *solver) storeType(st stored, t facts.TypeID, to uint32) {
-	if s.u.Types[t].Kind == facts.Interface {
+func spreadKeys(sp *spread) []spreadKey {
+	return slices.SortedFunc(maps.Keys(sp.vars), func(a, b spreadKey) int {
+		return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.how, b.how))
+	})
+}
+
+// storeType lets what st gives to variables of k flow into the nodes from to on.
+// Into an interface goes each value, and what is in it if it is an interface;
+// into others what their type says (set).
+func (s *solver) storeType(st *stored, k spreadKey, to uint32) {
+	if s.u.Types[k.typ].Kind == facts.Interface {
 		s.copyEdge(st.vals, to, flows)
 		return
 	}
-	s.copyEdge(s.fitting(st.vals, t, true), to, flows)
-	s.copyEdge(st.held, to, flows)
+	from := []uint32{s.fitting(st.vals, k.typ, true)}
+	switch k.how {
+	case spreadMade:
+		if st.parts == 0 {
+			st.parts = s.node(0)
+			s.on(st.vals, constraint{kind: consParts, a: st.parts})
+		}
+		from = append(from, s.fitting(st.parts, k.typ, true))
+	case spreadPieces:
+		if st.held == 0 {
+			st.held = s.node(0)
+			s.on(st.vals, constraint{kind: consHeld, a: st.held})
+		}
+		s.copyEdge(st.held, to, flows)
+	}
+	for i := range uint32(len(s.u.Layout(k.typ).Ptrs)) {
+		for _, n := range from {
+			s.copyEdge(n+i, to+i, flows)
+		}
+	}
 }
 
 // fitKey is a type, shifted by one, and 1 for an assignment.
 type fitKey uint64
 
-// fitting returns the node for what node n holds and a variable of type t may
-// get: with assign, by an assignment of it.
+// fitting returns the first of the nodes for what node n holds and a variable of
+// type t may get, one for each of its pointer-like leaves: with assign, by an
+// assignment of it.
 func (s *solver) fitting(n uint32, t facts.TypeID, assign bool) uint32 {
 	n = s.find(n)
 	if s.havoc[n] == nil {
@@ -83,37 +121,73 @@ func (s *solver) fitting(n uint32, t facts.TypeID, assign bool) uint32 {
 	}
 	m, ok := s.havoc[n][k]
 	if !ok {
-		m = s.node(t)
-		s.havoc[n][k] = m
 		if assign {
+			m = s.leavesOf(s.u.Layout(t))
+			s.havoc[n][k] = m
 			s.on(n, constraint{kind: consSet, a: m, typ: t})
 		} else {
+			m = s.node(t)
+			s.havoc[n][k] = m
 			s.copyEdge(n, m, flows)
 		}
 	}
 	return m
 }
 
-// spreadCell lets cell p, which node n holds, get what is stored into it.
-// Boxes and bindings are never written.
-func (s *solver) spreadCell(n, p uint32, ob *Object) {
-	if !s.writable(ob) {
+// spreadTo lets the variables that p, which node n holds, stands for get what is
+// stored into them: of a reference the variable, of a pointer whose type is not
+// known the largest that starts there. Boxes and bindings are never written.
+func (s *solver) spreadTo(n, p uint32) {
+	ob := &s.objs[s.obj[p]]
+	switch {
+	case ob.Kind == ObjRef:
+		s.spreadVar(n, ob.Of, ob.As)
+	case s.isBox(ob):
+	default:
+		s.pointees(0, p, func(p uint32, t facts.TypeID) { s.spreadVar(n, p, t) })
+	}
+}
+
+// spreadVar is spreadTo for the variable of type t at cell p.
+func (s *solver) spreadVar(n, p uint32, t facts.TypeID) {
+	ob := s.objs[s.obj[p]]
+	if !s.writable(&ob) {
 		return
 	}
-	cell := &s.u.Layout(ob.Type).Cells[p-ob.Node]
-	if !cell.Ptr {
+	if ob.Untyped && !s.declared(p, s.class(t)) { // taken whole
+		for _, c := range s.ptrCells(s.obj[p]) {
+			q := ob.Node + c
+			s.spreadType(n, q, spreadKey{s.cell(q).Type, spreadPieces})
+		}
+		return
+	}
+	how := spreadWhole
+	if ob.Kind == ObjNew && ob.Node == p {
+		how = spreadMade
+	}
+	s.spreadType(n, p, spreadKey{t, how})
+}
+
+// spreadType lets the variable at cell p get what is stored into those of k.
+func (s *solver) spreadType(n, p uint32, k spreadKey) {
+	l := s.u.Layout(k.typ)
+	if len(l.Ptrs) == 0 {
 		return
 	}
 	sp := s.spreads[s.find(n)]
-	m, ok := sp.vars[cell.Type]
+	m, ok := sp.vars[k]
 	if !ok {
-		m = s.node(cell.Type)
-		sp.vars[cell.Type] = m
+		m = s.leavesOf(l)
+		sp.vars[k] = m
 		for _, st := range sp.from {
-			s.storeType(st, cell.Type, m)
+			s.storeType(st, k, m)
 		}
 	}
-	s.copyEdge(m, p, flows)
+	for i, c := range l.Ptrs {
+		if q := p + c; s.obj[q] == s.obj[p] {
+			s.copyEdge(m+uint32(i), q, flows)
+		}
+	}
 }
 
 // havocCell lets what node n holds be stored into cell p, which is among it, as
@@ -149,18 +223,18 @@ func (s *solver) mergeStores(v, w uint32) {
 	} else {
 		for _, k := range slices.Sorted(maps.Keys(hw)) {
 			if m, ok := hv[k]; ok {
-				s.unites = append(s.unites, [2]uint32{m, hw[k]})
+				s.uniteBlocks(m, hw[k], facts.TypeID(k>>1), k&1 != 0)
 			} else {
 				hv[k] = hw[k]
 			}
 		}
 	}
 	delete(s.havoc, w)
-	if a, ok := s.stores[w]; ok {
-		if b, both := s.stores[v]; both {
-			s.unites = append(s.unites, [2]uint32{a.vals, b.vals}, [2]uint32{a.held, b.held})
-		} else {
+	if a := s.stores[w]; a != nil {
+		if b := s.stores[v]; b == nil {
 			s.stores[v] = a
+		} else { // spreads keep a: what it has more than b goes on
+			s.unites = append(s.unites, [2]uint32{b.vals, a.vals})
 		}
 		delete(s.stores, w)
 	}
@@ -170,14 +244,14 @@ func (s *solver) mergeStores(v, w uint32) {
 		s.spreads[v] = sw
 	default:
 		// The types that only w has first get what v stores.
-		for _, t := range slices.Sorted(maps.Keys(sw.vars)) {
-			if m, ok := sv.vars[t]; ok {
-				s.unites = append(s.unites, [2]uint32{m, sw.vars[t]})
+		for _, k := range spreadKeys(sw) {
+			if m, ok := sv.vars[k]; ok {
+				s.uniteBlocks(m, sw.vars[k], k.typ, true)
 				continue
 			}
-			sv.vars[t] = sw.vars[t]
+			sv.vars[k] = sw.vars[k]
 			for _, st := range sv.from {
-				s.storeType(st, t, sw.vars[t])
+				s.storeType(st, k, sw.vars[k])
 			}
 		}
 		for _, st := range sw.from {
@@ -185,4 +259,16 @@ func (s *solver) mergeStores(v, w uint32) {
 		}
 	}
 	delete(s.spreads, w)
+}
+
+// uniteBlocks makes one of two blocks of nodes: one node for each pointer-like
+// leaf of type t or, without leaves, one.
+func (s *solver) uniteBlocks(m, n uint32, t facts.TypeID, leaves bool) {
+	size := uint32(1)
+	if leaves {
+		size = uint32(len(s.u.Layout(t).Ptrs))
+	}
+	for i := range size {
+		s.unites = append(s.unites, [2]uint32{m + i, n + i})
+	}
 }

@@ -222,25 +222,92 @@ func (s *solver) touches(id InstID, in Inst, f *facts.Func, row uint32) {
 		s.copyEdge(touched, s.unknown, flows)
 	case d.From != facts.NoReg:
 		for i := range uint32(s.leaves(f, d.From)) {
-			s.storeInto(touched, s.storesOf(in.Base+f.Regs[d.From].Node+i))
+			st := s.storesOf(in.Base + f.Regs[d.From].Node + i)
+			for j := range uint32(n) {
+				s.storeInto(s.stored(x+j, d.How, f.Regs[d.X].Type), st)
+			}
 		}
 	}
 }
 
-// held adds what is in the struct or array that p stands for to node c.a, and
-// what is in its interfaces, or in itself if it is one, to node c.off.
-func (s *solver) held(c constraint, p uint32) {
+// stored returns the node of the variables that a Deep writes through register
+// leaf x of type t: with ReachCells, what pointers in them and boxes lead to too.
+func (s *solver) stored(x uint32, how facts.Reached, t facts.TypeID) uint32 {
+	if how != facts.ReachCells {
+		return x
+	}
+	vars := s.node(0)
+	s.on(x, constraint{kind: consPlaces, a: vars, typ: t})
+	return vars
+}
+
+// places adds to node c.a references to the variables that a write through p, of
+// a register of type c.typ, may mean.
+func (s *solver) places(c constraint, p uint32) {
+	ob := &s.objs[s.obj[p]]
+	switch t, base, ok := s.value(p); {
+	case ok:
+		if ob.Kind == ObjRef {
+			s.insert(s.find(c.a), p)
+		}
+		for _, q := range s.u.Layout(t).Ptrs {
+			s.on(base+q, constraint{kind: consPlace, a: c.a, typ: s.u.Layout(t).Cells[q].Type})
+		}
+	case ob.Type == 0 && ob.Kind != ObjArith || s.isClosure(ob):
+	case s.u.Pointee(c.typ) != 0:
+		s.place(constraint{a: c.a, typ: c.typ}, p)
+	default: // a pointer whose type is not known
+		s.place(constraint{a: c.a}, p)
+	}
+}
+
+// place adds to node c.a references to what a value of type c.typ that points to
+// cell p leads to.
+func (s *solver) place(c constraint, p uint32) {
+	s.pointees(c.typ, p, func(p uint32, t facts.TypeID) {
+		if n := s.ref(p, t); n != 0 {
+			s.insert(s.find(c.a), n)
+		}
+	})
+}
+
+// contents adds what is in the interface that p stands for to node c.a.
+func (s *solver) contents(c constraint, p uint32) {
+	if t, base, ok := s.value(p); ok && s.u.Types[t].Kind == facts.Interface {
+		s.copyEdge(base, c.a, flows)
+	}
+}
+
+// partsOf adds the parts of what p stands for, at any depth, to node c.a.
+func (s *solver) partsOf(c constraint, p uint32) {
 	t, base, ok := s.value(p)
 	if !ok {
 		return
 	}
-	parts := s.u.Types[t].Kind == facts.Struct || s.u.Types[t].Kind == facts.Array
+	var add func(p uint32, t facts.TypeID) // as deep as types nest
+	add = func(p uint32, t facts.TypeID) {
+		part := func(p uint32, t facts.TypeID) {
+			s.give(c.a, p, t)
+			add(p, t)
+		}
+		switch ty := &s.u.Types[t]; ty.Kind {
+		case facts.Struct:
+			s.fields(p, t, true, part)
+		case facts.Array:
+			part(p, ty.Elem)
+		}
+	}
+	add(base, t)
+}
+
+// held adds what is in the struct or array that p stands for to node c.a.
+func (s *solver) held(c constraint, p uint32) {
+	t, base, ok := s.value(p)
+	if !ok || s.u.Types[t].Kind != facts.Struct && s.u.Types[t].Kind != facts.Array {
+		return
+	}
 	for _, q := range s.variable(base, t, false) {
-		switch cell := s.cell(q); {
-		case cell == nil || !cell.Ptr:
-		case s.u.Types[cell.Type].Kind == facts.Interface:
-			s.copyEdge(q, c.off, flows)
-		case parts:
+		if cell := s.cell(q); cell != nil && cell.Ptr {
 			s.copyEdge(q, c.a, flows)
 		}
 	}
@@ -367,8 +434,8 @@ func (s *solver) convert(c constraint, p uint32) {
 
 // at gives the variables of the types that p stands for where the
 // unsafe.Pointer in node c.off points, and slices of them: those that are
-// declared so, and bytes (U2). Beyond maxTypes types it gives variables of
-// all types: (R8).
+// declared so, and bytes (U2). Up to maxTypes types have a constraint each on the
+// cells; the others share one: (R8).
 func (s *solver) at(c constraint, p uint32) {
 	cells := s.node(0)
 	s.on(c.off, constraint{kind: consCells, only: true, a: cells})
@@ -380,10 +447,7 @@ func (s *solver) at(c constraint, p uint32) {
 		pt := s.pointerTo(t)
 		switch {
 		case s.news[k] > maxTypes && s.u.Types[t].Kind != facts.Array:
-			if !s.wide[c.a] {
-				s.wide[c.a] = true
-				s.on(cells, constraint{kind: consAt, a: c.a})
-			}
+			s.atMany(c.a, cells, t)
 		case pt == 0:
 			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})
 		default:
@@ -394,8 +458,28 @@ func (s *solver) at(c constraint, p uint32) {
 	}
 }
 
-// giveAt gives the variable of type t at cell p, or those of all types if t is
-// 0, and slices of them.
+// atMany makes t one of the types of which node dst gets the variables at the
+// cells in node cells.
+func (s *solver) atMany(dst, cells uint32, t facts.TypeID) {
+	types := s.wide[dst]
+	if types == nil {
+		types = map[facts.TypeID]bool{}
+		s.wide[dst] = types
+		s.on(cells, constraint{kind: consAt, a: dst})
+	}
+	if types[t] {
+		return
+	}
+	types[t] = true
+	if have := s.pts[s.find(cells)]; have != nil {
+		var some Set
+		some.addMeet(have, s.cellsOf(s.class(t)))
+		some.Each(func(p uint32) { s.giveAt(dst, p, t) })
+	}
+}
+
+// giveAt gives the variable of type t at cell p, or those of the types that
+// atMany has for dst if t is 0, and slices of them.
 func (s *solver) giveAt(dst, p uint32, t facts.TypeID) {
 	if t != 0 {
 		if k := s.class(t); s.declared(p, k) || s.viewed.Has(p) && s.cellsOf(k).Has(p) {
@@ -404,7 +488,9 @@ func (s *solver) giveAt(dst, p uint32, t facts.TypeID) {
 		return
 	}
 	for _, x := range s.typesAt(p, false) {
-		s.giveSliced(dst, p, x)
+		if s.wide[dst][x] {
+			s.giveSliced(dst, p, x)
+		}
 	}
 }
 

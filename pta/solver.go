@@ -125,9 +125,9 @@ type solver struct {
 	consIndex          map[uint32]map[sharedKey]int32 // by node
 	havoc              map[uint32]map[fitKey]uint32   // by node and type: what the node holds and fits the type
 	boxes              map[boxKey]ObjID
-	wide               map[uint32]bool    // what NewAt gives there is of all types
-	stores             map[uint32]stored  // by node: for storing what it holds
-	spreads            map[uint32]*spread // by node: what is stored into the cells that it holds
+	wide               map[uint32]map[facts.TypeID]bool // by node: the types of which NewAt gives variables there
+	stores             map[uint32]*stored               // by node: for storing what it holds
+	spreads            map[uint32]*spread               // by node: what is stored into the variables that it stands for
 	newEdges           int
 	collapseAt         int
 	collapsed          int // newEdges at the last collapse
@@ -220,7 +220,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		prog: p, u: p.Universe, cfg: cfg, ctxs: newContexts(), ctx: ctx,
 		insts: make([]Inst, 1), instOf: map[instKey]InstID{},
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
-		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, viewedAs: map[uint32][]facts.TypeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
+		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]*stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]map[facts.TypeID]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, viewedAs: map[uint32][]facts.TypeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
 		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{}, ghostsOf: map[ObjID][]ObjID{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),

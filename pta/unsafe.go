@@ -284,7 +284,7 @@ func (s *solver) unsafely(src uint32, mode edgeMode, typ facts.TypeID) uint32 {
 // dereferenced returns from without references, whose words are what they refer
 // to or what pointers there hold: through one variable for all of the program.
 // Types tell apart what comes out where it is used.
-func (s *solver) dereferenced(from *Set, dst uint32, t facts.TypeID) *Set {
+func (s *solver) dereferenced(from *Set, dst uint32, mode edgeMode, t facts.TypeID) *Set {
 	var refs, fresh Set
 	refs.addMeet(from, &s.refCells)
 	if refs.Empty() {
@@ -302,7 +302,10 @@ func (s *solver) dereferenced(from *Set, dst uint32, t facts.TypeID) *Set {
 			s.copyEdge(ob.Of, s.refWords, flows)
 		}
 	}
-	s.typedEdge(s.refWords, dst, opaque, t)
+	if mode != arithmetic {
+		mode = opaque
+	}
+	s.typedEdge(s.refWords, dst, mode, t)
 	out := new(Set)
 	out.addMinus(from, &refs)
 	return out
@@ -319,7 +322,7 @@ func (s *solver) flowUnsafe(from *Set, dst uint32, mode edgeMode, t facts.TypeID
 	var add Set
 	kind := s.u.Types[t].Kind
 	if kind != facts.Interface {
-		from = s.dereferenced(from, dst, t)
+		from = s.dereferenced(from, dst, mode, t)
 		dst = s.find(dst)
 	}
 	if mode == arithmetic {

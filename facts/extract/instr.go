@@ -674,6 +674,8 @@ func (l *lowering) marker(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "bfAt":
 		l.f.Reaches = append(l.f.Reaches, facts.Reach{Dst: l.reg(dst), X: l.reg(c.Args[0]), Type: val(1), How: facts.ReachAt})
 		l.point(facts.OpReach, len(l.f.Reaches)-1, 0)
+	case "bfHide", "bfShow":
+		l.copyAll(dst, c.Args[0], 0)
 	case "bfSlice":
 		reach(facts.ReachSliced)
 	case "bfTypeOver":

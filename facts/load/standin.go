@@ -177,7 +177,7 @@ var markers = func() map[string]bool {
 		bfStepAll bfPrinted bfPrintRead bfDeepRead bfDeepWrite bfExportedRead
 		bfExportedFill bfReadVars bfStoreVars bfReadCells bfRead bfStore bfTypes
 		bfTypeParts bfTypeMethods bfTypeOver bfConvert bfAt bfSlice bfNew bfMethods
-		bfGhost bfCallFunc bfParallel bfTests bfExit bfGoexit bfUnknown`) {
+		bfGhost bfHide bfShow bfCallFunc bfParallel bfTests bfExit bfGoexit bfUnknown`) {
 		m[name] = true
 	}
 	return m
