@@ -27,7 +27,11 @@ func bfStore(p, x any)
 // bfx_methods calls what handleMethods may call. A panic of the method is
 // caught and printed, as in (*pp).catchPanic.
 func bfx_methods(x any) {
-	defer func() { recover() }()
+	defer func() {
+		if r := recover(); r != nil {
+			bfx_format([]any{r})
+		}
+	}()
 	if f, ok := x.(Formatter); ok {
 		p := new(pp)
 		p.fmt.init(&p.buf)
