@@ -158,7 +158,7 @@ const (
 	// ReachAt is, for a Reach, the variables of the types in Type where the
 	// unsafe.Pointer X points, and slices of them.
 	ReachAt
-	// TypeOver is, for a Reach from types, those of kind Kind whose elements
+	// TypeOver is, for a Reach from types, those of kind Kind whose elements, or fields,
 	// have these types, as far as the program has them, and these types.
 	TypeOver
 	// TypeParts and TypeMethods are, for a Reach from types: those of elements,

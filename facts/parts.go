@@ -57,15 +57,27 @@ func (u *Universe) Pointee(t TypeID) TypeID {
 	return 0
 }
 
-// Over returns the types without name of a kind whose elements have type t, in
-// the order of their ids.
+// Over returns the types without name of a kind whose elements, or one of whose
+// fields, have type t, in the order of their ids.
 func (u *Universe) Over(t TypeID, kind Kind) []TypeID {
 	if u.overAt != len(u.Types) {
 		u.over, u.overAt = map[overKey][]TypeID{}, len(u.Types)
 		for i := range u.Types {
-			if ty := &u.Types[i]; !ty.Named && ty.Elem != 0 {
-				k := overKey{ty.Elem, ty.Kind}
-				u.over[k] = append(u.over[k], TypeID(i))
+			ty := &u.Types[i]
+			if ty.Named || ty.Builtin {
+				continue
+			}
+			add := func(t TypeID) {
+				k := overKey{t, ty.Kind}
+				if l := u.over[k]; t != 0 && (len(l) == 0 || l[len(l)-1] != TypeID(i)) {
+					u.over[k] = append(l, TypeID(i))
+				}
+			}
+			add(ty.Elem)
+			if ty.Kind == Struct {
+				for _, f := range ty.Fields {
+					add(f.Type)
+				}
 			}
 		}
 	}

@@ -8,6 +8,9 @@ import "github.com/bfverify/bfverify/facts"
 //	(P2) of all that: what slices, maps and interfaces hold (below), and so on
 //	(P3) what other pointers point to is not read, but given for its methods (also)
 //	(P4) a reflect.Value is printed as the variable that it denotes
+//	(P5) the parts of what a box holds that fmt may use, exported ones, are given
+//	     for their methods too
+//	(P6) a pointer is given itself: methods are called on nil pointers, too
 const (
 	printRead = iota // all that is read
 	printOperand
@@ -53,8 +56,31 @@ func (s *solver) print(kind consKind, b uint32, o ObjID) {
 		return // has been here, or all that it reaches is read
 	}
 	s.insertAll(s.find(b+printRead), &ob)
+	if s.isBox(&ob) { // (P5)
+		if v := s.unboxed(o); v != o {
+			s.giveParts(b+printAlso, s.objs[v].Node, ob.Type)
+		}
+	}
 	for _, c := range s.ptrCells(o) {
 		s.printCell(kind, b, ob.Node+c, s.u.Layout(ob.Type).Cells[c].Type)
+		if t := s.u.Layout(ob.Type).Cells[c].Type; s.u.Types[t].Kind == facts.Pointer && !s.isBox(&ob) { // (P6)
+			s.give(b+printAlso, ob.Node+c, t)
+		}
+	}
+}
+
+// giveParts adds to node dst references to the parts of the variable of type t at
+// cell p that reflection lets a program use, and to theirs.
+func (s *solver) giveParts(dst, p uint32, t facts.TypeID) {
+	switch ty := &s.u.Types[t]; ty.Kind {
+	case facts.Array:
+		s.give(dst, p, ty.Elem)
+		s.giveParts(dst, p, ty.Elem)
+	case facts.Struct:
+		s.fields(p, t, false, func(p uint32, t facts.TypeID) {
+			s.give(dst, p, t)
+			s.giveParts(dst, p, t)
+		})
 	}
 }
 

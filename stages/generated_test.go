@@ -17,6 +17,7 @@ import (
 var (
 	genPrograms = flag.Int("programs", 300, "generated programs to verify")
 	genSeed     = flag.Uint64("firstseed", 1, "seed of the first generated program")
+	genFamily   = flag.String("family", "", "prefix of the families that are mutated")
 	genCtx      = flag.String("policy", "hybrid", "context policy")
 )
 
@@ -41,7 +42,7 @@ func TestGenerated(t *testing.T) {
 		var progs []*progen.Program
 		for s := from; s < min(from+500, *genSeed+uint64(*genPrograms)); s++ {
 			names = append(names, fmt.Sprintf("p%05d", s))
-			progs = append(progs, progen.Generate(s, progen.Config{}))
+			progs = append(progs, progen.Generate(s, progen.Config{Family: *genFamily}))
 		}
 		againstOracle(t, *genCtx, names, progs)
 	}

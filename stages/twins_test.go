@@ -157,7 +157,7 @@ func TestRacy(t *testing.T) {
 	dir, _ := unpack(t, "testdata/racy/*.txtar")
 	for _, policy := range []string{"insens", "obj", "hybrid"} {
 		_, err := engine.Run(context.Background(), engine.Config{
-			Load: load.Config{Dir: dir, Patterns: []string{"./..."}}, Verify: stages.Options{Ctx: policy, K: 1, HK: -1},
+			Load: load.Config{Dir: dir, Patterns: []string{"./..."}, Tests: true}, Verify: stages.Options{Ctx: policy, K: 1, HK: -1},
 		}, func(p *load.Program, rs []export.Result) error {
 			if rs[0].Verdict != export.Open {
 				t.Errorf("UNSOUND: %s, which races, is %s under %s", p.Path, rs[0].Verdict, policy)

@@ -10,7 +10,8 @@
 // as the package documents.
 //
 // The printer handed to Formatter and the state handed to Scanner are fresh
-// ones of the real types, whose methods are analysed from their source.
+// ones of the real types, whose methods are analysed from their source. The real
+// ones go back to pools: a write stands for those of who takes them next.
 package fmt
 
 import (
@@ -27,11 +28,16 @@ func bfStore(p, x any)
 // bfx_methods calls what handleMethods may call. A panic of the method is
 // caught and printed, as in (*pp).catchPanic.
 func bfx_methods(x any) {
-	defer func() { recover() }()
+	defer func() {
+		if r := recover(); r != nil {
+			bfx_format([]any{r})
+		}
+	}()
 	if f, ok := x.(Formatter); ok {
 		p := new(pp)
 		p.fmt.init(&p.buf)
 		f.Format(p, 'v')
+		p.buf = p.buf[:0]
 	}
 	if s, ok := x.(GoStringer); ok {
 		s.GoString()
@@ -57,6 +63,17 @@ func bfx_text() string {
 		return "text"
 	}
 	return ""
+}
+
+// bfx_write writes the text. The printer that holds it goes back to its pool then,
+// and who takes it next overwrites the text.
+//
+//bf:inline
+func bfx_write(w io.Writer) (n int, err error) {
+	b := make([]byte, 1)
+	n, err = w.Write(b)
+	b[0] = 0
+	return n, err
 }
 
 //bf:inline
@@ -98,37 +115,37 @@ func bf_Appendln(b []byte, a ...any) []byte {
 //bf:inline
 func bf_Fprint(w io.Writer, a ...any) (n int, err error) {
 	bfx_format(a)
-	return w.Write(make([]byte, 1))
+	return bfx_write(w)
 }
 
 //bf:inline
 func bf_Fprintf(w io.Writer, format string, a ...any) (n int, err error) {
 	bfx_format(a)
-	return w.Write(make([]byte, 1))
+	return bfx_write(w)
 }
 
 //bf:inline
 func bf_Fprintln(w io.Writer, a ...any) (n int, err error) {
 	bfx_format(a)
-	return w.Write(make([]byte, 1))
+	return bfx_write(w)
 }
 
 //bf:inline
 func bf_Print(a ...any) (n int, err error) {
 	bfx_format(a)
-	return os.Stdout.Write(make([]byte, 1))
+	return bfx_write(os.Stdout)
 }
 
 //bf:inline
 func bf_Printf(format string, a ...any) (n int, err error) {
 	bfx_format(a)
-	return os.Stdout.Write(make([]byte, 1))
+	return bfx_write(os.Stdout)
 }
 
 //bf:inline
 func bf_Println(a ...any) (n int, err error) {
 	bfx_format(a)
-	return os.Stdout.Write(make([]byte, 1))
+	return bfx_write(os.Stdout)
 }
 
 // Errorf keeps the operands of %w, which may be any operand that is an error.
@@ -177,6 +194,7 @@ func bfx_scan(r io.Reader, a []any) (n int, err error) {
 	for _, x := range a {
 		if v, ok := x.(Scanner); ok {
 			err = v.Scan(s, 'v')
+			s.rs = nil
 		}
 		bfStore(x, make([]byte, 1))
 		n++

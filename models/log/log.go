@@ -1,7 +1,8 @@
 //go:build bfmodel
 
-// A Logger formats into a buffer that nobody else has (the real one comes
-// from a pool and goes back after the write) and holds outMu while it writes.
+// A Logger formats into a buffer from a pool and holds outMu while it writes. The
+// buffer goes back after the write, and who takes it next overwrites it: a fresh
+// one that is overwritten then shows the same.
 // Everything else in the package is analysed from its source.
 package log
 
@@ -16,5 +17,6 @@ func (l *Logger) bf_output(pc uintptr, calldepth int, appendOutput func([]byte) 
 	l.outMu.Lock()
 	defer l.outMu.Unlock()
 	_, err := l.out.Write(buf)
+	buf[0] = 0
 	return err
 }

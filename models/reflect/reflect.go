@@ -727,6 +727,7 @@ const (
 	bfx_pointer = 1
 	bfx_slice   = 3
 	bfx_array   = 4
+	bfx_struct  = 5
 	bfx_map     = 6
 	bfx_chan    = 7
 )
@@ -762,7 +763,7 @@ func bf_FuncOf(in, out []Type, variadic bool) Type {
 func bf_StructOf(fields []StructField) Type {
 	for _, f := range fields {
 		if bfMaybe() {
-			return bfx_type(bfx_like(f.Type))
+			return bfx_type(bfTypeOver(bfx_like(f.Type), bfx_struct))
 		}
 	}
 	return bfx_type(nil)

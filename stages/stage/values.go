@@ -51,6 +51,8 @@ func (v Values) join(u Values) Values {
 //	(V6) everything else is any value: in particular memory that is written other
 //	     than by a store of one scalar, or viewed at a foreign type, or that
 //	     package runtime declares, which code of other kinds sets
+//	(V7) in particular too, a number that is stored or loaded as one of another
+//	     kind than the cell's, through unsafe
 //
 // A store that races with the load is one of those counted: a value of one word
 // is read as some store left it. Cells of more than one word are any value.
@@ -334,9 +336,21 @@ func (x *values) load(n pta.InstID, f *facts.Func, p uint32) Values {
 			v = anyValue
 			return
 		}
+		if !x.sameScalar(m.Type, c+m.Off) { // (V7)
+			v = anyValue
+			return
+		}
 		v = v.join(x.cellValues(c + m.Off))
 	})
 	return v
+}
+
+// sameScalar reports whether values of scalar type t are those of a cell: unsafe
+// views one kind of number as another, which has other values. (V7)
+func (x *values) sameScalar(t facts.TypeID, c uint32) bool {
+	o, off := x.w.Res.Object(c)
+	cell := x.w.Res.Cell(o, off)
+	return cell != nil && x.w.Prog.Types[t].Shape == x.w.Prog.Types[cell.Type].Shape
 }
 
 // untouched reports whether the load at p reads a variable that its block has
@@ -410,7 +424,7 @@ func (x *values) computeCell(c uint32) Values {
 			return anyValue
 		}
 		m := &f.Mems[a.Row]
-		if !x.scalar(m.Type) {
+		if !x.scalar(m.Type) || !x.sameScalar(m.Type, c) { // (V7)
 			return anyValue
 		}
 		if v = v.join(x.reg(a.Inst, m.Val)); v.Top {

@@ -150,12 +150,14 @@ func (enc *Encoder) bf_Encode(v any) error {
 	if err := bfx_encode(v); err != nil {
 		return err
 	}
-	b := make([]byte, 1)
+	text := make([]byte, 1)
+	b := text
 	if enc.escapeHTML || enc.indentPrefix != "" || enc.indentValue != "" {
 		enc.indentBuf = append(enc.indentBuf[:0], b...)
 		b = enc.indentBuf
 	}
 	_, err := enc.w.Write(b)
+	text[0] = 0 // it goes back to a pool, and who takes it next overwrites it
 	if err != nil {
 		enc.err = err
 	}

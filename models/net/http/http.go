@@ -33,4 +33,4 @@ func bf_putTextprotoReader(r *textproto.Reader) { r.R = nil }
 func bf_getCopyBuf() []byte { return make([]byte, copyBufPoolSize) }
 
 //bf:inline
-func bf_putCopyBuf(b []byte) {}
+func bf_putCopyBuf(b []byte) { clear(b) }

@@ -3,14 +3,15 @@
 // Execution walks the template's tree, which does not change once it is
 // parsed, and reads the data; it calls methods of values it finds there by
 // name, functions it finds there, and the template's functions, with arguments
-// from the data, and prints what they give. Which of them it calls the text
-// decides, so any may be called.
+// from the data, prints what they give, and receives from channels to range over
+// them. Which of them it calls the text decides, so any may be called.
 package template
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 )
 
 func bfMaybe() bool
@@ -40,6 +41,7 @@ func (t *Template) bf_execute(wr io.Writer, data any) (err error) {
 	for bfMaybe() { // nothing is locked; what one gives, the next may be called on or with
 		x := bfExported(data)
 		bfExportedRead(data)
+		reflect.ValueOf(x).Recv()
 		fmt.Fprint(wr, x)
 		args = append(args, x)
 		switch {

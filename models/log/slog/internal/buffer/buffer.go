@@ -2,7 +2,7 @@
 
 // A buffer from the pool belongs to whoever took it until it is freed, and the
 // handlers that use this package free it when they are done: it is as good as
-// a fresh one.
+// a fresh one. Who takes it next overwrites it.
 package buffer
 
 //bf:inline
@@ -12,4 +12,7 @@ func bf_New() *Buffer {
 }
 
 //bf:inline
-func (b *Buffer) bf_Free() { *b = (*b)[:0] }
+func (b *Buffer) bf_Free() {
+	clear(*b)
+	*b = (*b)[:0]
+}
