@@ -294,8 +294,10 @@ func (f *F) bf_Add(args ...any) {
 }
 
 // Fuzz calls its function with a fresh T and with values that were added or
-// made up: numbers, strings and fresh byte slices. Each call is a subtest.
+// made up: numbers, strings and fresh byte slices. Each call is a subtest, which
+// may call Parallel.
 //
+//bf:inline
 //bf:silent
 func (f *F) bf_Fuzz(ff any) {
 	for bfMaybe() {
@@ -304,7 +306,7 @@ func (f *F) bf_Fuzz(ff any) {
 		for _, e := range f.corpus {
 			args = append(args, e.Values...)
 		}
-		t.bfx_test(func() { bfCallFunc(ff, args) })
+		bfx_tRunner(t, func(*T) { bfCallFunc(ff, args) })
 	}
 }
 
