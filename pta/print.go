@@ -8,6 +8,8 @@ import "github.com/bfverify/bfverify/facts"
 //	(P2) of all that: what slices, maps and interfaces hold (below), and so on
 //	(P3) what other pointers point to is not read, but given for its methods (also)
 //	(P4) a reflect.Value is printed as the variable that it denotes
+//	(P5) the parts of what a box holds have methods of their own: fields of
+//	     structs and elements of arrays are given for them
 const (
 	printRead = iota // all that is read
 	printOperand
@@ -53,9 +55,49 @@ func (s *solver) print(kind consKind, b uint32, o ObjID) {
 		return // has been here, or all that it reaches is read
 	}
 	s.insertAll(s.find(b+printRead), &ob)
+	if s.isBox(&ob) && s.partsHaveMethods(ob.Type) { // (P5)
+		t, base, _ := s.value(ob.Node)
+		s.printParts(b, base, t)
+	}
 	for _, c := range s.ptrCells(o) {
 		s.printCell(kind, b, ob.Node+c, s.u.Layout(ob.Type).Cells[c].Type)
 	}
+}
+
+// printParts gives the parts of the variable of type t at cell p that have
+// methods.
+func (s *solver) printParts(b, p uint32, t facts.TypeID) {
+	part := func(p uint32, t facts.TypeID) {
+		if ty := &s.u.Types[t]; len(ty.Methods) > 0 && ty.Kind != facts.Interface {
+			s.give(b+printAlso, p, t)
+		}
+		s.printParts(b, p, t)
+	}
+	switch ty := &s.u.Types[t]; ty.Kind {
+	case facts.Struct:
+		s.fields(p, t, true, part)
+	case facts.Array:
+		part(p, ty.Elem)
+	}
+}
+
+// partsHaveMethods reports whether a part of a type, at any depth, has methods.
+func (s *solver) partsHaveMethods(t facts.TypeID) bool {
+	has := func(t facts.TypeID) bool {
+		ty := &s.u.Types[t]
+		return len(ty.Methods) > 0 && ty.Kind != facts.Interface || s.partsHaveMethods(t)
+	}
+	switch ty := &s.u.Types[t]; ty.Kind {
+	case facts.Struct:
+		for i := range ty.Fields {
+			if has(ty.Fields[i].Type) {
+				return true
+			}
+		}
+	case facts.Array:
+		return has(ty.Elem)
+	}
+	return false
 }
 
 // inValue reports whether cell q is the pointer in a reflect.Value, its second
