@@ -108,7 +108,7 @@ const (
 	FnInert                       // no body and nothing to do with pointers, or declared inert by its models
 	FnTests                       // bfTests: the linker gives it the program's entries
 	FnRecovers                    // calls recover itself
-	FnSpawning                    // set by the linker: may run as a parallel test
+	FnAnyOrder                    // of the linker: runs each of its points at most once, whatever cycles its blocks make
 )
 
 // FuncID identifies a function. 0 is none.

@@ -25,7 +25,7 @@ var runners = [...]string{"bfx_tRunner", "bfx_bRunner", "bfx_fRunner", "bfx_eRun
 
 // Link makes a Program: a root that runs the initialisers of pkgIDs in order
 // and then the function main of mainID. For a test binary entries are what
-// package testing runs, in order; for a main program they are nil.
+// package testing runs; for a main program they are nil.
 func Link(u *Universe, path, mainID string, pkgIDs []string, test bool, entries []TestEntry) (*Program, error) {
 	p := &Program{Universe: u, Path: path, Test: test, PkgIDs: pkgIDs}
 	root := &Func{Name: "root of " + mainID, Pkg: "", Regs: make([]RegInfo, 1), Lins: make([]Lin, 1)}
@@ -74,7 +74,7 @@ func Link(u *Universe, path, mainID string, pkgIDs []string, test bool, entries 
 		p.Entries = append(p.Entries, Entry{Name: e.Name, Fn: fn, Row: uint32(len(t.Calls))})
 		t.Calls = append(t.Calls, Call{Static: runner, Args: append(args, r), Pos: pos})
 	}
-	straight(t)
+	anyOrder(t, entries)
 	p.Tests = u.AddFunc(t)
 	return p, nil
 }
@@ -88,9 +88,50 @@ func straight(f *Func) {
 		f.Points = append(f.Points, Point{Op: OpCall, Row: uint32(i), Pos: f.Calls[i].Pos})
 	}
 	f.Blocks = []Block{{End: uint32(len(f.Points)), Return: true, Panic: -1}}
+	f.setDefs()
+}
+
+func (f *Func) setDefs() {
 	for i, p := range f.Points {
 		if d := f.Defines(p); d != NoReg {
 			f.Regs[d].Def = uint32(i) + 1
 		}
 	}
+}
+
+// anyOrder gives f blocks that perform its allocations and then its calls, of
+// which each runs an entry: tests, fuzz tests, examples and benchmarks after each
+// other, those of one kind in any order (-shuffle), and any of them left out
+// (-run). For each kind there is a hub, a block without points, that leads to the
+// calls, which lead back to it, and on. A call executes at most once (FnAnyOrder).
+func anyOrder(f *Func, entries []TestEntry) {
+	f.Flags |= FnAnyOrder
+	add := func(op Op, row int) {
+		f.Points = append(f.Points, Point{Op: op, Row: uint32(row)})
+	}
+	for i := range f.Allocs {
+		add(OpAlloc, i)
+	}
+	block := func(start int) uint32 {
+		f.Blocks = append(f.Blocks, Block{Start: uint32(start), End: uint32(len(f.Points)), Panic: -1})
+		return uint32(len(f.Blocks) - 1)
+	}
+	edge := func(from, to uint32) { f.Blocks[from].Succs = append(f.Blocks[from].Succs, to) }
+	last := block(0)
+	for _, k := range [...]EntryKind{EntryTest, EntryFuzz, EntryExample, EntryBenchmark} {
+		hub := block(len(f.Points))
+		edge(last, hub)
+		for i, e := range entries {
+			if e.Kind == k {
+				add(OpCall, i)
+				f.Points[len(f.Points)-1].Pos = f.Calls[i].Pos
+				b := block(len(f.Points) - 1)
+				edge(hub, b)
+				edge(b, hub)
+			}
+		}
+		last = hub
+	}
+	f.Blocks[last].Return = true
+	f.setDefs()
 }

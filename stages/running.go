@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -329,6 +331,9 @@ func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 	}
 	in[0] = effect{}
 	out = effect{stage.None, r.all}
+	if f.Is(facts.FnAnyOrder) {
+		return in, r.flowAnyOrder(s, n, in)
+	}
 	for changed := true; changed; {
 		changed = false
 		to := func(b int, e effect) {
@@ -370,6 +375,58 @@ func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 		}
 	}
 	return in, out
+}
+
+// flowAnyOrder is flow for the entries of a test binary (facts.FnAnyOrder). What
+// a test leaves running may run in all others of its kind, but not when it is
+// itself started, which happens once; that others wait for something is not
+// known, since they may be left out.
+func (r *running) flowAnyOrder(s *summaries, n pta.InstID, in []effect) (out effect) {
+	f := r.v.Res.Func(n)
+	through := func(b int, x effect) effect {
+		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
+			e, _ := r.point(s, n, f.Points[p])
+			x = r.then(x, e)
+		}
+		return x
+	}
+	out = effect{stage.None, r.all}
+	for b := range f.Blocks { // hubs before the calls that they lead to
+		blk := &f.Blocks[b]
+		var calls, on []int // calls lead back here
+		for _, q := range blk.Succs {
+			switch {
+			case int(q) < b:
+			case slices.Contains(f.Blocks[q].Succs, uint32(b)):
+				calls = append(calls, int(q))
+			default:
+				on = append(on, int(q))
+			}
+		}
+		x := through(b, in[b])
+		if len(calls) > 0 {
+			// What those before and those after each call start.
+			before, after := make([]stage.Set, len(calls)+1), make([]stage.Set, len(calls)+1)
+			for i, q := range calls {
+				before[i+1] = r.sets.Or(before[i], through(q, effect{}).gen)
+			}
+			for i, q := range slices.Backward(calls) {
+				after[i] = r.sets.Or(after[i+1], through(q, effect{}).gen)
+			}
+			for i, q := range calls {
+				in[q] = r.then(x, effect{r.sets.Or(before[i], after[i+1]), stage.None})
+			}
+			x = r.then(x, effect{after[0], stage.None})
+			in[b] = x
+		}
+		for _, q := range on {
+			in[q] = x
+		}
+		if blk.Return {
+			out = r.meet(out, x)
+		}
+	}
+	return out
 }
 
 // enter computes the entry states of a group, top-down.

@@ -219,9 +219,8 @@ func parallelTests(res *pta.Result) map[string]bool {
 			continue
 		}
 		for _, e := range res.Insts[i].Out {
-			if !stage.IsSpawn(e.Kind) {
-				callers[e.Callee] = append(callers[e.Callee], pta.InstID(i))
-			}
+			// Goroutines of a test may call its Parallel, too.
+			callers[e.Callee] = append(callers[e.Callee], pta.InstID(i))
 		}
 		for _, y := range f.Syncs {
 			if y.Op == facts.SyncParallel && !may[i] {

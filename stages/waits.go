@@ -1,15 +1,19 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
+	"github.com/bfverify/bfverify/stages/stage"
 )
 
 // Where waits complete: points, and edges of control flow.
 //
 //	(E1) a receive, a send, an acquire, a return of Do, a Wait: the point
 //	(E2) what a receive with a second result says: the edges on which that is
-//	     true, or false
+//	     true, or false. Where waits are counted, nothing else tests that result,
+//	     and the edge is not taken again before the next receive
 //	(E3) a case of a select: the edge on which the index is this case's. A select
 //	     without default of which one case alone can ever be ready: the point.
 //	     Default, and a case that is not taken, give nothing
@@ -200,9 +204,11 @@ func (a *awaited) edgeWaitsAt(n pta.InstID, f *facts.Func, b, k int) []int {
 		if !holds {
 			return a.ofKind(cell, signalClose)
 		}
-		if o := a.ops[cell]; o != nil && len(o.closes) > 0 { // else the point counted it
-			return a.ofKind(cell, signalSend)
+		if o := a.ops[cell]; o == nil || len(o.closes) == 0 {
+			return nil // the point counted it
 		}
+		once := testedOnce(a.v.Flow(n), r, row, b)
+		return slices.DeleteFunc(a.ofKind(cell, signalSend), func(i int) bool { return a.signals[i].Need > 1 && !once })
 	case facts.CondEq:
 		row, ok := r.index[c.X]
 		if !ok || !holds {
@@ -224,6 +230,44 @@ func (a *awaited) edgeWaitsAt(n pta.InstID, f *facts.Func, b, k int) []int {
 		return a.caseWaits(n, &s.Cases[c.K])
 	}
 	return nil
+}
+
+// testedOnce reports whether block b alone tests the second result of the receive
+// in Syncs[row], and at most once for each time that the receive executes.
+func testedOnce(fl *stage.Flow, r *edgeRegs, row uint32, b int) bool {
+	f := fl.F
+	for i := range f.Blocks {
+		if of, ok := r.ok[f.Blocks[i].Cond.X]; i != b && ok && of == row {
+			return false
+		}
+	}
+	at := -1 // the block of the receive
+	for p, pt := range f.Points {
+		if pt.Op == facts.OpSync && pt.Row == row {
+			if at >= 0 {
+				return false
+			}
+			at = fl.Block(uint32(p))
+		}
+	}
+	if at == b {
+		return true
+	}
+	seen := stage.NewBits(len(f.Blocks))
+	todo := []int{b}
+	for len(todo) > 0 {
+		c := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		fl.Succs(c, func(s int) {
+			if s == at {
+				s = int(f.Blocks[at].Panic) // before the receive
+			}
+			if s >= 0 && seen.Add(s) {
+				todo = append(todo, s)
+			}
+		})
+	}
+	return at >= 0 && !seen.Has(b)
 }
 
 // allLate reports whether point p of instance n runs only where (S6) lets it

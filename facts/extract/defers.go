@@ -22,7 +22,8 @@ import (
 //	     the last statement that reaches it; there each call may be skipped
 //	(D3) a deferred call that panics itself goes on with the entry below its own
 //	(D4) the panic sequence ends in the recover block if some deferred function
-//	     may call recover, else it leaves the function
+//	     may call recover, in the body of a range-over-func loop of its own too,
+//	     else it leaves the function
 //
 // With a statement on a cycle, its call runs any number of times and the order
 // is not fixed: (D5) both sequences become a loop over all the calls.
@@ -176,6 +177,11 @@ func callsRecover(fn *ssa.Function) bool {
 					return true
 				}
 			}
+		}
+	}
+	for _, a := range fn.AnonFuncs { // such a body is part of the function
+		if a.Synthetic == "range-over-func yield" && callsRecover(a) {
+			return true
 		}
 	}
 	// A wrapper passes its callee's recover on.

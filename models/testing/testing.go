@@ -297,6 +297,7 @@ func (f *F) bf_Add(args ...any) {
 // made up: numbers, strings and fresh byte slices. Each call is a subtest, which
 // may call Parallel.
 //
+//bf:inline
 //bf:silent
 func (f *F) bf_Fuzz(ff any) {
 	for bfMaybe() {

@@ -45,6 +45,13 @@ func NewFlow(f *facts.Func) *Flow {
 			})
 		}
 	}
+	if f.Is(facts.FnAnyOrder) {
+		for b := range f.Blocks {
+			if f.Blocks[b].Start < f.Blocks[b].End {
+				Bits(fl.reach[b]).Remove(b)
+			}
+		}
+	}
 	fl.CallAt = make([][]uint32, len(f.Calls))
 	fl.AnyAt = make([][]uint32, len(f.Anys))
 	for i, p := range f.Points {
@@ -73,7 +80,8 @@ func (fl *Flow) Succs(b int, f func(int)) {
 func (fl *Flow) Block(p uint32) int { return int(fl.blockOf[p]) }
 
 // Reach returns the blocks that a path of at least one edge from block b leads
-// to. The caller must not change the result.
+// to; b not where its points execute at most once (facts.FnAnyOrder). The caller
+// must not change the result.
 func (fl *Flow) Reach(b int) Bits { return fl.reach[b] }
 
 // MayFollow reports whether q may execute after p in one activation.
