@@ -15,12 +15,12 @@ const (
 	consFn                           // call of a function value
 	consInvoke                       // interface call
 	consThis                         // receiver payload of an interface call: fn
+	consElements                     // a = dst node: the other elements of an array that unsafe sees in an object
 	consHavoc                        // what the node holds may be stored into the cells
 	consSpread                       // the variables get what spreads says
 	consPlaces                       // a = dst node: references to what a write through a register of type typ may mean
 	consPlace                        // a = dst node: references to what a value of type typ leads to
 	consContents                     // a = dst node: what is in interfaces
-	consParts                        // a = dst node: references to parts
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
 	consStep                         // a = dst node, off = the facts.Reached
@@ -115,6 +115,9 @@ func (s *solver) constrain(id InstID, f *facts.Func) {
 			// Same cell: elements share their array's cells, and a first field
 			// starts where its struct does.
 			s.copyEdge(node(a.Base), node(a.Dst), flows)
+			if t := &s.u.Types[f.Regs[a.Base].Type]; a.Kind != facts.AddrField && t.Kind == facts.Pointer && s.manyElements(t.Elem) {
+				s.on(node(a.Base), constraint{kind: consElements, a: node(a.Dst)})
+			}
 			continue
 		}
 		s.on(node(a.Base), constraint{kind: consAddr, a: node(a.Dst), off: a.Off, typ: f.Regs[a.Base].Type})
@@ -312,11 +315,17 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		if q >= ob.Node+ob.N {
 			return
 		}
-		mode := s.accessMode(p, q, s.decl[c.a])
-		if c.kind == consLoad {
-			s.copyEdge(q, c.a, mode)
-		} else {
-			s.copyEdge(c.a, q, mode)
+		s.access(c, p, q)
+		if ob.Untyped && s.seenAsArray(q, ob, c.typ, c.off) {
+			for q++; q < ob.Node+ob.N; q++ {
+				s.access(c, p, q)
+			}
+		}
+	case consElements:
+		if ob.Untyped && s.cell(p).Array == 0 {
+			for q := p + 1; q < ob.Node+ob.N; q++ {
+				s.pointsTo(c.a, q)
+			}
 		}
 	case consAddr:
 		if !s.native(p, ob, c.typ) {
@@ -388,8 +397,6 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.place(c, p)
 	case consContents:
 		s.contents(c, p)
-	case consParts:
-		s.partsOf(c, p)
 	case consGhost:
 		s.pointsTo(c.a, s.ghost(p, c.typ))
 	case consAny:

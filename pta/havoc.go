@@ -28,13 +28,12 @@ type spreadHow uint8
 
 const (
 	spreadWhole  spreadHow = iota // values that are assigned to a variable of the type
-	spreadMade                    // also parts of values: the variable may stand for one of a type made at run time
 	spreadPieces                  // a cell of an untyped object: what is in values
 )
 
-// stored are the nodes of values that are stored: the values; if they were asked
-// for, their parts, and what is in structs among them.
-type stored struct{ vals, parts, held uint32 }
+// stored are the nodes of values that are stored: the values, and, if that was
+// asked for, what is in structs among them.
+type stored struct{ vals, held uint32 }
 
 // storesOf returns the nodes for storing what node n holds.
 func (s *solver) storesOf(n uint32) *stored {
@@ -82,25 +81,16 @@ func (s *solver) storeType(st *stored, k spreadKey, to uint32) {
 		s.copyEdge(st.vals, to, flows)
 		return
 	}
-	from := []uint32{s.fitting(st.vals, k.typ, true)}
-	switch k.how {
-	case spreadMade:
-		if st.parts == 0 {
-			st.parts = s.node(0)
-			s.on(st.vals, constraint{kind: consParts, a: st.parts})
-		}
-		from = append(from, s.fitting(st.parts, k.typ, true))
-	case spreadPieces:
+	if k.how == spreadPieces {
 		if st.held == 0 {
 			st.held = s.node(0)
 			s.on(st.vals, constraint{kind: consHeld, a: st.held})
 		}
 		s.copyEdge(st.held, to, flows)
 	}
+	from := s.fitting(st.vals, k.typ, true)
 	for i := range uint32(len(s.u.Layout(k.typ).Ptrs)) {
-		for _, n := range from {
-			s.copyEdge(n+i, to+i, flows)
-		}
+		s.copyEdge(from+i, to+i, flows)
 	}
 }
 
@@ -161,11 +151,7 @@ func (s *solver) spreadVar(n, p uint32, t facts.TypeID) {
 		}
 		return
 	}
-	how := spreadWhole
-	if ob.Kind == ObjNew && ob.Node == p {
-		how = spreadMade
-	}
-	s.spreadType(n, p, spreadKey{t, how})
+	s.spreadType(n, p, spreadKey{t, spreadWhole})
 }
 
 // spreadType lets the variable at cell p get what is stored into those of k.

@@ -278,28 +278,6 @@ func (s *solver) contents(c constraint, p uint32) {
 	}
 }
 
-// partsOf adds the parts of what p stands for, at any depth, to node c.a.
-func (s *solver) partsOf(c constraint, p uint32) {
-	t, base, ok := s.value(p)
-	if !ok {
-		return
-	}
-	var add func(p uint32, t facts.TypeID) // as deep as types nest
-	add = func(p uint32, t facts.TypeID) {
-		part := func(p uint32, t facts.TypeID) {
-			s.give(c.a, p, t)
-			add(p, t)
-		}
-		switch ty := &s.u.Types[t]; ty.Kind {
-		case facts.Struct:
-			s.fields(p, t, true, part)
-		case facts.Array:
-			part(p, ty.Elem)
-		}
-	}
-	add(base, t)
-}
-
 // held adds what is in the struct or array that p stands for to node c.a.
 func (s *solver) held(c constraint, p uint32) {
 	t, base, ok := s.value(p)

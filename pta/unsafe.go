@@ -432,6 +432,34 @@ func (s *solver) elements(t facts.TypeID) (size int64, many bool) {
 	return 0, false
 }
 
+// manyElements reports whether t is an array of more than one element.
+func (s *solver) manyElements(t facts.TypeID) bool {
+	ty := &s.u.Types[t]
+	return ty.Kind == facts.Array && ty.Size > s.u.Types[ty.Elem].Size
+}
+
+// seenAsArray reports whether a pointer of type t, to the type's cell off, sees an
+// array where object ob has cell q, which is in none: its elements may then be the
+// cells that follow, too.
+func (s *solver) seenAsArray(q uint32, ob *Object, t facts.TypeID, off uint32) bool {
+	elem := s.target(t)
+	if elem == 0 || s.u.Layout(ob.Type).Cells[q-ob.Node].Array != 0 {
+		return false
+	}
+	l := s.u.Layout(elem)
+	return int(off) < len(l.Cells) && l.Cells[off].Array != 0
+}
+
+// access is a load or store, by a pointer to cell p, of cell q.
+func (s *solver) access(c constraint, p, q uint32) {
+	mode := s.accessMode(p, q, s.decl[c.a])
+	if c.kind == consLoad {
+		s.copyEdge(q, c.a, mode)
+	} else {
+		s.copyEdge(c.a, q, mode)
+	}
+}
+
 // following adds to parts the cells after p that are elements, too, of the slice
 // or array of type t and so many bytes that unsafe takes to start at cell p:
 // fields of one type in a row are such. If others follow, and elements are
