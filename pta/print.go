@@ -6,11 +6,11 @@ import "github.com/bfverify/bfverify/facts"
 //
 //	(P1) the operands' array, and what its boxes hold; a pointer is followed (top)
 //	(P2) of all that: what slices, maps and interfaces hold (below), and so on
-//	(P3) what other pointers point to is not read, but given for its methods (also)
+//	(P3) what other pointers point to is not read, but they are given for their
+//	     methods, which are called on nil, too (also)
 //	(P4) a reflect.Value is printed as the variable that it denotes
 //	(P5) the parts of what a box holds that fmt may use, exported ones, are given
 //	     for their methods too
-//	(P6) a pointer is given itself: methods are called on nil pointers, too
 const (
 	printRead = iota // all that is read
 	printOperand
@@ -63,9 +63,6 @@ func (s *solver) print(kind consKind, b uint32, o ObjID) {
 	}
 	for _, c := range s.ptrCells(o) {
 		s.printCell(kind, b, ob.Node+c, s.u.Layout(ob.Type).Cells[c].Type)
-		if t := s.u.Layout(ob.Type).Cells[c].Type; s.u.Types[t].Kind == facts.Pointer && !s.isBox(&ob) { // (P6)
-			s.give(b+printAlso, ob.Node+c, t)
-		}
 	}
 }
 
@@ -116,7 +113,7 @@ func (s *solver) printCell(kind consKind, b, q uint32, t facts.TypeID) {
 		s.copyEdge(vals, b+printOperand, flows)
 	case kind == consPrintOperand && k == facts.Pointer:
 		s.copyEdge(q, b+printTop, flows)
-	default:
-		s.copyEdge(q, b+printAlso, flows)
+	case k == facts.Pointer && !s.isBox(&s.objs[s.obj[q]]):
+		s.give(b+printAlso, q, t)
 	}
 }
