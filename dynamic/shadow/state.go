@@ -21,6 +21,7 @@ const (
 // Options say what a State does. The zero value is FastTrack.
 type Options struct {
 	Arrays bool   // arrays have partitions (SlimState); else each byte has its cell
+	Firsts bool   // the first byte of each word has its own cell; see page
 	Slots  uint32 // goroutines with a clock of their own; 0 is MaxSlots
 	Memory uint64 // bytes to take from the system at most; 0 is no limit
 }
@@ -29,6 +30,7 @@ type Options struct {
 type State struct {
 	top    [topLen]*midNode // the page table
 	arrays bool
+	firsts bool
 	slots  uint32
 
 	memLock uint32
@@ -126,7 +128,7 @@ func initState(s *State, o Options) {
 	if ^uintptr(0)>>63 == 0 {
 		fatal("shadow needs addresses of 64 bits")
 	}
-	s.arrays = o.Arrays
+	s.arrays, s.firsts = o.Arrays, o.Firsts
 	s.slots = o.Slots
 	if s.slots == 0 || s.slots > MaxSlots {
 		s.slots = MaxSlots

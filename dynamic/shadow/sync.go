@@ -123,10 +123,12 @@ func dropSyncs(s *State, p *page, lo, hi uintptr) {
 	if p.syncs == nil {
 		return
 	}
-	for i := range p.syncs.b {
-		if hi-lo <= 4 && uintptr(i) != lo/4%syncBuckets && uintptr(i) != (hi-1)/4%syncBuckets {
-			continue
-		}
+	n := (hi-1)/4 - lo/4 + 1 // granules
+	if n > syncBuckets {
+		n = syncBuckets
+	}
+	for k := uintptr(0); k < n; k++ {
+		i := (lo/4 + k) % syncBuckets
 		var last *syncObj
 		for o := p.syncs.b[i]; o != nil; {
 			next := o.next

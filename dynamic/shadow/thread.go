@@ -8,10 +8,9 @@ type Thread struct {
 	epoch  uint64 // 0 without a slot
 	vc     clock
 	slot   uint32
-	pageNo uintptr // number of the page that was looked up last
-	page   *page
-	fps    *fpTable // nil until the goroutine touches an array
-	stride uintptr  // of the part that is being checked; see report
+	seen   [nSeen]seenPage // pages that were looked up last, by number
+	fps    *fpTable        // nil until the goroutine touches an array
+	stride uintptr         // of the part that is being checked; see report
 	count  uintptr
 	id     uint64
 	ticked uint64 // stat.Checks when the epoch began
@@ -20,6 +19,14 @@ type Thread struct {
 	next   *Thread
 	prev   *Thread
 }
+
+// seenPage is a page that a thread has looked up; p is nil before the first.
+type seenPage struct {
+	no uintptr
+	p  *page
+}
+
+const nSeen = 8
 
 // before reports whether the access of epoch e happens before what t does now.
 func before(t *Thread, e uint64) bool {
@@ -45,7 +52,7 @@ func Fork(s *State, parent *Thread, id uint64) *Thread {
 		commitAll(s, parent)
 	}
 	t := (*Thread)(alloc(s, poolMisc, unsafe.Sizeof(Thread{})))
-	t.id, t.pageNo, t.count = id, ^uintptr(0), 1
+	t.id, t.count = id, 1
 	if parent != nil {
 		t.vc.copyFrom(s, &parent.vc)
 	}
