@@ -193,6 +193,33 @@ func Clear(s *State, addr, n uintptr) {
 	}
 }
 
+// Blank reports whether nothing is known about the n bytes at addr. It says no if it
+// would take long to see.
+func Blank(s *State, addr, n uintptr) bool {
+	if n == 0 {
+		return true
+	}
+	p := pageOf(s, addr, false)
+	if addr&(PageSize-1)+n > PageSize || n > 512 {
+		return false
+	}
+	if p == nil {
+		return true
+	}
+	if loadp(unsafe.Pointer(&p.whole)) != nil || loadp(unsafe.Pointer(&p.part)) != nil {
+		return false
+	}
+	if t := (*syncTable)(loadp(unsafe.Pointer(&p.syncs))); t != nil {
+		for k := addr / 4; k <= (addr+n-1)/4; k++ {
+			if loadp(unsafe.Pointer(&t.b[k%syncBuckets])) != nil {
+				return false
+			}
+		}
+	}
+	return !anyKnown((*cell)(loadp(unsafe.Pointer(&p.cells))), addr, addr+n) &&
+		!anyKnown((*cell)(loadp(unsafe.Pointer(&p.rest))), addr, addr+n)
+}
+
 // missing returns the end of the part of the page table that lacks addr.
 func missing(s *State, addr uintptr) uintptr {
 	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36])))

@@ -43,6 +43,7 @@ type State struct {
 	final     clock // by slot: the last clock of its goroutine, once that ended
 	freeSlots clock // a stack of slots whose goroutine ended
 	threads   *Thread
+	uncovered uint32 // there was an Uncovered; see Stats
 
 	addLock  uint32 // one AddArray at a time
 	arrLock  uint32

@@ -97,6 +97,7 @@ func takeSlot(s *State, t *Thread) uint32 {
 	}
 	if n > 0 {
 		t.stat.Uncovered++
+		store32(&s.uncovered, 1)
 		s.freeSlots.n--
 		return uint32(s.freeSlots.at(n - 1).v)
 	}
@@ -143,6 +144,26 @@ func End(s *State, t *Thread) {
 		free(s, poolMisc, unsafe.Pointer(t.fps), unsafe.Sizeof(fpTable{}))
 	}
 	free(s, poolMisc, unsafe.Pointer(t), unsafe.Sizeof(Thread{}))
+}
+
+// AcquireAll orders what t does from now on after all that other goroutines have
+// done up to now. Others may run meanwhile. Takes time proportional to the number of
+// slots and goroutines.
+func AcquireAll(s *State, t *Thread) {
+	commitAll(s, t)
+	lock(&s.slotLock)
+	t.vc.join(s, &s.final)
+	for u := s.threads; u != nil; u = u.next {
+		e := load64(&u.epoch)
+		if e == 0 || u == t {
+			continue
+		}
+		t.vc.need(s, Slot(e)+1)
+		if w := t.vc.at(Slot(e)); w.v < Clock(e) {
+			w.v = Clock(e)
+		}
+	}
+	unlock(&s.slotLock)
 }
 
 // Epoch returns the epoch of what t does now.

@@ -1,0 +1,148 @@
+//go:build bfverify
+
+package runtime
+
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// What the compiler calls with -race. It gives scalars (also strings, slices and
+// interfaces) by their first byte, so that is the byte that they race on: see
+// Options.Firsts in dynamic/shadow. racefuncenter and racefuncexit are not needed,
+// because stacks are found by frame pointers.
+
+//go:nosplit
+func racefuncenter(callpc uintptr) {}
+
+//go:nosplit
+func racefuncexit() {}
+
+//go:nosplit
+func raceread(addr uintptr) {
+	t := bfOf(getg().racectx)
+	if t == nil || addr&7 == 0 && bf_quick(t, addr, 1, 1, bfRead) {
+		return
+	}
+	bfSeen(addr, 1, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:nosplit
+func racewrite(addr uintptr) {
+	t := bfOf(getg().racectx)
+	if t == nil || addr&7 == 0 && bf_quick(t, addr, 1, 1, bfWrite) {
+		return
+	}
+	bfSeen(addr, 1, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:nosplit
+func racereadrange(addr, size uintptr) {
+	bfSeen(addr, size, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:nosplit
+func racewriterange(addr, size uintptr) {
+	bfSeen(addr, size, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+// bfSeen says that the current goroutine accesses size bytes at addr. fp is the frame
+// pointer of the function that pc returns from; see bfSite.
+//
+//go:nosplit
+func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	t := bfOf(gp.racectx)
+	if t == nil || gp != gp.m.curg || !bfHas(addr) || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
+		return
+	}
+	systemstack(func() {
+		site := bfSite(fp, pc, gp)
+		for size > 0 {
+			n := bfAccess(&bfWorld, t, addr, size, kind, site)
+			if n >= size {
+				break
+			}
+			addr, size = addr+n, size-n
+		}
+	})
+}
+
+// What internal/race and package runtime of race builds offer.
+
+//go:linkname race_Read internal/race.Read
+//go:nosplit
+func race_Read(addr unsafe.Pointer) {
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_Write internal/race.Write
+//go:nosplit
+func race_Write(addr unsafe.Pointer) {
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadRange internal/race.ReadRange
+//go:nosplit
+func race_ReadRange(addr unsafe.Pointer, len int) {
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WriteRange internal/race.WriteRange
+//go:nosplit
+func race_WriteRange(addr unsafe.Pointer, len int) {
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadPC internal/race.ReadPC
+func race_ReadPC(addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WritePC internal/race.WritePC
+func race_WritePC(addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadObjectPC internal/race.ReadObjectPC
+func race_ReadObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WriteObjectPC internal/race.WriteObjectPC
+func race_WriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_Acquire internal/race.Acquire
+//go:nosplit
+func race_Acquire(addr unsafe.Pointer) { raceacquire(addr) }
+
+//go:linkname race_Release internal/race.Release
+//go:nosplit
+func race_Release(addr unsafe.Pointer) { racerelease(addr) }
+
+//go:linkname race_ReleaseMerge internal/race.ReleaseMerge
+//go:nosplit
+func race_ReleaseMerge(addr unsafe.Pointer) { racereleasemerge(addr) }
+
+//go:linkname race_Disable internal/race.Disable
+//go:nosplit
+func race_Disable() { getg().raceignore++ }
+
+//go:linkname race_Enable internal/race.Enable
+//go:nosplit
+func race_Enable() { getg().raceignore-- }
+
+//go:linkname race_Errors internal/race.Errors
+func race_Errors() int { return int(bfLoadCount()) }
+
+// RaceDisable makes the detector ignore the synchronisation of the calling goroutine
+// until RaceEnable. Calls nest.
+func RaceDisable() { race_Disable() }
+
+// RaceEnable undoes RaceDisable.
+func RaceEnable() { race_Enable() }
+
+// RaceErrors returns the number of races reported so far.
+func RaceErrors() int { return race_Errors() }
