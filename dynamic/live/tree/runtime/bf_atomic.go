@@ -70,37 +70,31 @@ func bfWord64(p *uint64, op uint8, a, b uint64, fp, pc uintptr) uint64 {
 }
 
 // bfAtomicOn returns the state to use for an atomic operation at addr, nil if there is
-// none to keep.
+// nothing to do: also while synchronisation is ignored, because sync's own operations
+// are not the program's.
 //
 //go:nosplit
 func bfAtomicOn(addr uintptr) *bfThread {
 	gp := getg()
 	t := bfOf(gp.racectx)
-	if t == nil || gp != gp.m.curg || !bfHas(addr) || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
+	if t == nil || gp.raceignore != 0 || gp != gp.m.curg || !bfHas(addr) || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
 		return nil
 	}
 	return t
 }
 
-// bfAtomicBegin checks the access and locks the object, unless synchronisation is
-// ignored.
+// bfAtomicBegin checks the access and locks the object.
 func bfAtomicBegin(t *bfThread, addr, fp, pc uintptr, op uint8) *bf_syncObj {
-	gp := getg().m.curg
 	kind := uint8(bfAtomicWrite)
 	if op == bfLoad {
 		kind = bfAtomicRead
 	}
-	bfAccess(&bfWorld, t, addr, 1, kind, bfSite(fp, pc, gp))
-	if gp.raceignore != 0 {
-		return nil
-	}
+	bfAccess(&bfWorld, t, addr, 1, kind, bfSite(fp, pc, getg().m.curg))
 	return bfBeginAtomic(&bfWorld, t, addr)
 }
 
 func bfAtomicEnd(t *bfThread, o *bf_syncObj, op uint8, wrote bool) {
-	if o != nil {
-		bfEndAtomic(&bfWorld, t, o, op != bfStore, wrote)
-	}
+	bfEndAtomic(&bfWorld, t, o, op != bfStore, wrote)
 }
 
 // bfRaw32 performs an operation. For bfCas it returns 1 if it swapped, for bfAdd the

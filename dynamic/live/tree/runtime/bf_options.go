@@ -11,6 +11,7 @@ var bfOpts = struct {
 	exitcode int32
 	halt     bool
 	stats    bool
+	all      bool  // reports on the same lines too
 	sleep    int64 // nanoseconds
 	strip    string
 }{fd: 2, exitcode: 66, sleep: 1e9}
@@ -61,6 +62,9 @@ func bfGorace(name, value string) {
 		bfOpts.halt = n != 0
 	case "atexit_sleep_ms":
 		bfOpts.sleep = int64(n) * 1e6
+	case "suppress_equal_stacks":
+		bfOpts.all = n == 0
+	case "suppress_equal_addresses": // reports are not suppressed for that
 	case "history_size":
 		bfComplain(name, "is not needed: no access is forgotten")
 	default:

@@ -30,7 +30,7 @@ func bfLoadCount() uint64 { return atomic.Load64(&bfRaces) }
 func bfReport(r *bfRace) {
 	bf_lock(&bfReportLock)
 	bfReadOptions()
-	if bfNewRace(r) {
+	if bfOpts.all || bfNewRace(r) {
 		atomic.Xadd64(&bfRaces, 1)
 		bfPrintRace(r)
 		bfFlush()
