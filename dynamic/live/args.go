@@ -18,6 +18,7 @@ type Command struct {
 	Program []string // for run: the package or files, and the program's arguments
 	Overlay string   // -overlay
 	GCFlags []string // -gcflags
+	Tags    string   // -tags
 	Exec    string   // for run: -exec
 	Cover   bool     // coverage is asked for
 	Mode    string   // -covermode
@@ -97,6 +98,9 @@ func (c *Command) set(name, value string, hasValue bool) (kept bool, err error) 
 		return true, nil
 	case "overlay":
 		c.Overlay = value
+		return true, nil
+	case "tags":
+		c.Tags = value
 		return true, nil
 	case "gcflags":
 		c.GCFlags = append(c.GCFlags, value)

@@ -54,7 +54,7 @@ func shadowFiles() (map[string][]byte, error) {
 		rename(f, taken)
 		f.Name.Name = "runtime"
 		var b bytes.Buffer
-		fmt.Fprintf(&b, "//go:build !race\n\n// This is %s of github.com/bfverify/bfverify/dynamic/shadow, with other names.\n\n", base)
+		fmt.Fprintf(&b, "//go:build race\n\n// This is %s of github.com/bfverify/bfverify/dynamic/shadow, with other names.\n\n", base)
 		if err := format.Node(&b, fset, f); err != nil {
 			return nil, fmt.Errorf("%s: %w", base, err)
 		}

@@ -22,7 +22,7 @@ const tag = "//go:build bfverify\n"
 // Overlay is what makes a build of a Go tree use the run time.
 type Overlay struct {
 	Version string            // of the tree
-	Replace map[string][]byte // files of the tree, by path, with their new content
+	Replace map[string][]byte // files of the tree, by path, with their new content; nil for none
 }
 
 // New makes the overlay for the Go tree at goroot. A tree that it is not known to fit
@@ -33,7 +33,7 @@ func New(goroot string) (*Overlay, error) {
 		return nil, err
 	}
 	b := &builder{tree: t, out: &Overlay{t.version, map[string][]byte{}}}
-	for _, step := range []func() error{b.runtime, b.shadow, b.internalRace, b.atomic, b.pointers} {
+	for _, step := range []func() error{b.runtime, b.shadow, b.atomic, b.pointers} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -54,6 +54,10 @@ func (o *Overlay) Write(dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for name, src := range o.Replace {
+		if src == nil {
+			replace[name] = ""
+			continue
+		}
 		base := filepath.Base(filepath.Dir(name)) + "_" + filepath.Base(name)
 		replace[name] = filepath.Join(dir, base)
 		if err := writeChanged(replace[name], src); err != nil {
@@ -98,8 +102,8 @@ type builder struct {
 
 func (b *builder) emit(rel string, src []byte) { b.out.Replace[b.path(rel)] = src }
 
-// template returns a file of the folder tree, with the build tag that the file which it
-// joins has.
+// template returns a file of the folder tree, with the build tag race: a program is built
+// with that tag, so it has the files that it has under Go's race detector.
 func template(name string) ([]byte, error) {
 	src, err := templates.ReadFile("tree/" + name)
 	if err != nil {
@@ -108,7 +112,7 @@ func template(name string) ([]byte, error) {
 	if !bytes.HasPrefix(src, []byte(tag)) {
 		return nil, fmt.Errorf("%s does not begin with %q", name, tag)
 	}
-	return append([]byte("//go:build !race\n"), src[len(tag):]...), nil
+	return append([]byte("//go:build race\n"), src[len(tag):]...), nil
 }
 
 // runtime puts the templates of package runtime in. Anchors: each function of race0.go
@@ -157,6 +161,13 @@ func (b *builder) runtime() error {
 	if len(pushed) == 0 {
 		return b.refuse("runtime/race.go: func race_*", "there is none")
 	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		rel := "runtime/race_" + arch + ".s"
+		if _, err := b.read(rel); err != nil {
+			return err
+		}
+		b.emit(rel, nil) // the calls to C, and all functions of sync/atomic
+	}
 	return b.require("runtime/race.go", pushed, have)
 }
 
@@ -169,24 +180,6 @@ func (b *builder) shadow() error {
 	for name, src := range files {
 		b.emit("runtime/"+name, src)
 	}
-	return nil
-}
-
-// internalRace makes the half of internal/race that calls the detector the one that is
-// built.
-func (b *builder) internalRace() error {
-	const rel = "internal/race/race.go"
-	src, err := b.read(rel)
-	if err != nil {
-		return err
-	}
-	if src, err = b.replace(rel, src, 1, "//go:build race\n", "//go:build !race\n"); err != nil {
-		return err
-	}
-	if _, err := b.read("internal/race/norace.go"); err != nil {
-		return err
-	}
-	b.emit("internal/race/norace.go", src)
 	return nil
 }
 
@@ -285,8 +278,9 @@ func (b *builder) atomic() error {
 			}
 		}
 	}
-	// An assembly file allows functions without bodies.
-	b.emit("sync/atomic/asm.s", []byte("//go:build !race\n"))
+	if _, err := b.read("sync/atomic/race.s"); err != nil {
+		return err // an assembly file allows functions without bodies
+	}
 	src, err := template("atomic/bf_atomic.go")
 	if err != nil {
 		return err

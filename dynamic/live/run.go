@@ -49,6 +49,9 @@ func (c *Command) Run(s Streams) (int, error) {
 		return 0, usagef("the race detector of Go needs cgo: set CGO_ENABLED=1, and have a C compiler")
 	}
 	flags := []string{"-race"}
+	if c.Tags != "" {
+		flags = append(flags, "-tags="+c.Tags)
+	}
 	if c.Overlay != "" {
 		flags = append(flags, "-overlay="+c.Overlay)
 	}
@@ -58,8 +61,7 @@ func (c *Command) Run(s Streams) (int, error) {
 	return c.exec(s, flags)
 }
 
-// goEnv asks the go command that works in c.Dir. It moves flags that we change from
-// GOFLAGS into c.
+// goEnv asks the go command that works in c.Dir.
 func (c *Command) goEnv() (*goEnv, error) {
 	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "CGO_ENABLED")
 	cmd.Dir = c.Dir
@@ -76,10 +78,10 @@ func (c *Command) goEnv() (*goEnv, error) {
 	return &env, nil
 }
 
-// compilerFlags are what makes the compiler report accesses: flags of the user apply to
+// compilerFlags select the files that are for race detectors, and are what makes the compiler report accesses: flags of the user apply to
 // the packages that they name, and the last one counts for each package.
 func (c *Command) compilerFlags() []string {
-	flags := []string{"-gcflags=all=-race"}
+	flags := []string{"-tags=" + strings.TrimPrefix(c.Tags+",race", ","), "-gcflags=all=-race"}
 	for _, f := range c.GCFlags {
 		flags = append(flags, "-gcflags="+f+" -race")
 	}
@@ -95,8 +97,16 @@ func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 	if env.GOOS != "linux" || env.GOARCH != "amd64" && env.GOARCH != "arm64" {
 		return "", &Refusal{env.GOROOT, env.GOVERSION, "GOOS, GOARCH", env.GOOS + "/" + env.GOARCH + " was not tried; linux/amd64 was"}
 	}
-	if strings.Contains(env.GOFLAGS, "-gcflags") || strings.Contains(env.GOFLAGS, "-overlay") {
-		return "", usagef("GOFLAGS=%s: give -gcflags and -overlay on the command line, where they can be combined with those of the run time", env.GOFLAGS)
+	for _, f := range strings.Fields(env.GOFLAGS) {
+		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch name {
+		case "gcflags", "overlay":
+			return "", usagef("GOFLAGS=%s: give -%s on the command line, where it can be combined with that of the run time", env.GOFLAGS, name)
+		case "tags":
+			if c.Tags == "" {
+				c.Tags = value
+			}
+		}
 	}
 	o, err := New(env.GOROOT)
 	if err != nil {

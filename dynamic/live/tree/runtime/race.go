@@ -2,9 +2,8 @@
 
 // Package runtime here is what bfverify puts into the Go tree's package of that name.
 //
-// This file stands in for race0.go, the functions that the runtime calls in place of
-// the race detector's when it is built without one. Here they are the detector, in
-// Go. What they must do is in race.go of the tree, where they call ThreadSanitizer.
+// This file takes the place of race.go, the functions by which the runtime calls the
+// race detector. There they call ThreadSanitizer; here they are the detector.
 //
 // # Stacks
 //
