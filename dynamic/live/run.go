@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,7 +23,40 @@ type Streams struct {
 }
 
 // goEnv is what the go command says about itself.
-type goEnv struct{ GOROOT, GOVERSION, GOOS, GOARCH, GOFLAGS, CGO_ENABLED string }
+type goEnv struct {
+	GOROOT, GOVERSION, GOOS, GOARCH, GOFLAGS, CGO_ENABLED, GOMODCACHE string
+
+	command string   // how to call it
+	vars    []string // what to add to its environment
+}
+
+// outside makes the go command work in a tree that is not in the module cache, where
+// toolchains are that it fetched itself, and where no file may be replaced: there is a
+// link to it elsewhere.
+func (env *goEnv) outside() error {
+	env.command = "go"
+	rel, err := filepath.Rel(env.GOMODCACHE, env.GOROOT)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	link := filepath.Join(cache, "goroot", filepath.Base(env.GOROOT))
+	if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
+		return err
+	}
+	if to, err := os.Readlink(link); err != nil || to != env.GOROOT {
+		os.Remove(link) // it led elsewhere, or is not there
+		if err := os.Symlink(env.GOROOT, link); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	env.GOROOT, env.command = link, filepath.Join(link, "bin", "go")
+	env.vars = []string{"GOROOT=" + link, "GOTOOLCHAIN=local"}
+	return nil
+}
 
 // Run runs c and returns its exit status: that of the go command, for run that of the
 // program. It says on s.Err which run time is used. An error is one of ours, or a
@@ -36,7 +70,7 @@ func (c *Command) Run(s Streams) (int, error) {
 		overlay, err := c.prepare(env, s)
 		if err == nil {
 			fmt.Fprintf(s.Err, "bfverify: run time slim in %s, detector %s, checks at all accesses that the compiler reports\n", env.GOVERSION, c.Detector)
-			return c.exec(s, append([]string{"-overlay=" + overlay}, c.compilerFlags()...))
+			return c.exec(env, s, append([]string{"-overlay=" + overlay}, c.compilerFlags()...))
 		}
 		var refusal *Refusal
 		if !errors.As(err, &refusal) || c.Runtime == "slim" {
@@ -58,12 +92,12 @@ func (c *Command) Run(s Streams) (int, error) {
 	for _, f := range c.GCFlags {
 		flags = append(flags, "-gcflags="+f)
 	}
-	return c.exec(s, flags)
+	return c.exec(env, s, flags)
 }
 
 // goEnv asks the go command that works in c.Dir.
 func (c *Command) goEnv() (*goEnv, error) {
-	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "CGO_ENABLED")
+	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "CGO_ENABLED", "GOMODCACHE")
 	cmd.Dir = c.Dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -75,7 +109,7 @@ func (c *Command) goEnv() (*goEnv, error) {
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("go env: %v", err)
 	}
-	return &env, nil
+	return &env, env.outside()
 }
 
 // compilerFlags select the files that are for race detectors, and are what makes the compiler report accesses: flags of the user apply to
@@ -112,10 +146,11 @@ func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := o.cacheDir()
+	cache, err := cacheDir()
 	if err != nil {
 		return "", err
 	}
+	dir := filepath.Join(cache, "live", o.Sum()[:16]) // for this overlay, and no other
 	file, err := o.Write(dir)
 	if err != nil {
 		return "", err
@@ -129,13 +164,13 @@ func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 	return merge(file, c.Overlay, c.Dir)
 }
 
-// cacheDir returns a folder for this overlay, and no other.
-func (o *Overlay) cacheDir() (string, error) {
+// cacheDir returns the folder for what can be made again.
+func cacheDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("no folder for the run time's files: %v (set XDG_CACHE_HOME)", err)
 	}
-	return filepath.Join(cache, "bfverify", "live", o.Sum()[:16]), nil
+	return filepath.Join(cache, "bfverify"), nil
 }
 
 // Sum returns a hash of the overlay.
@@ -191,9 +226,9 @@ func merge(ours, theirs, dir string) (string, error) {
 }
 
 // exec runs the go command with more flags, and for run the program that it builds.
-func (c *Command) exec(s Streams, more []string) (int, error) {
+func (c *Command) exec(env *goEnv, s Streams, more []string) (int, error) {
 	if c.Verb != "run" {
-		return execute(s, c.Dir, "go", slices.Concat([]string{c.Verb}, more, c.Args))
+		return execute(s, c.Dir, env.vars, env.command, slices.Concat([]string{c.Verb}, more, c.Args))
 	}
 	n := 0 // the package or files
 	for n < len(c.Program) && (n == 0 || strings.HasSuffix(c.Program[n], ".go") && strings.HasSuffix(c.Program[0], ".go")) {
@@ -208,12 +243,12 @@ func (c *Command) exec(s Streams, more []string) (int, error) {
 	}
 	defer os.RemoveAll(tmp)
 	name := filepath.Join(tmp, programName(c.Program[0]))
-	status, err := execute(s, c.Dir, "go", slices.Concat([]string{"build", "-o", name}, more, c.Args, c.Program[:n]))
+	status, err := execute(s, c.Dir, env.vars, env.command, slices.Concat([]string{"build", "-o", name}, more, c.Args, c.Program[:n]))
 	if status != 0 || err != nil {
 		return status, err
 	}
 	argv := slices.Concat(strings.Fields(c.Exec), []string{name}, c.Program[n:])
-	return execute(s, c.Dir, argv[0], argv[1:])
+	return execute(s, c.Dir, nil, argv[0], argv[1:])
 }
 
 // programName is how go run would call the program.
@@ -231,8 +266,9 @@ func programName(arg string) string {
 
 // execute runs a command to its end and returns its exit status. Signals of the
 // terminal reach it too, so that it decides.
-func execute(s Streams, dir, name string, args []string) (int, error) {
+func execute(s Streams, dir string, vars []string, name string, args []string) (int, error) {
 	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), vars...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, s.In, s.Out, s.Err
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)

@@ -42,9 +42,9 @@ func (o *Overlay) selfTest(dir, file string, env *goEnv, log io.Writer) error {
 	if err := os.WriteFile(src, bytes.TrimPrefix(selfTestSource, []byte(tag)), 0o666); err != nil {
 		return err
 	}
-	build := exec.Command("go", "build", "-o", bin, "-overlay="+file, "-tags=race", "-gcflags=all=-race", src)
+	build := exec.Command(env.command, "build", "-o", bin, "-overlay="+file, "-tags=race", "-gcflags=all=-race", src)
 	build.Dir = tmp
-	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOROOT="+env.GOROOT)
+	build.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), env.vars...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return refuse(fmt.Sprintf("it does not build: %v\n%s", err, out))
 	}
