@@ -40,8 +40,8 @@ type State struct {
 	pools   [nPools][nClasses]*freeBlock
 
 	slotLock  uint32
-	final     clock // by slot: the last clock of its goroutine, once that ended
-	freeSlots clock // a stack of slots whose goroutine ended
+	final     list // by slot: the last clock of its goroutine, once that ended
+	freeSlots list // a stack of slots whose goroutine ended
 	threads   *Thread
 	uncovered uint32 // there was an Uncovered; see Stats
 

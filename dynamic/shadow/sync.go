@@ -101,6 +101,8 @@ func Release(s *State, t *Thread, addr uintptr) {
 func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	o := lockSync(s, addr, true)
+	o.vc.fold(s)
+	o.vc.own = 0
 	o.vc.join(s, &t.vc)
 	o.from = 0
 	unlock(&o.lk)
@@ -112,17 +114,10 @@ func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	o := lockSync(s, addr, true)
-	o.vc.need(s, t.vc.n)
-	t.vc.need(s, o.vc.n)
-	for i := uint32(0); i < t.vc.n; i++ {
-		a, b := t.vc.at(i), o.vc.at(i)
-		v := b.v
-		b.v = a.v
-		if v > a.v {
-			a.v = v
-		}
-	}
-	o.from = t.epoch
+	t.was.copyFrom(s, &o.vc)
+	release(s, t, o)
+	t.vc.join(s, &t.was)
+	t.was.release(s)
 	unlock(&o.lk)
 	tick(t)
 }

@@ -7,6 +7,7 @@ type Thread struct {
 	_      notInHeap
 	epoch  uint64 // 0 without a slot
 	vc     clock
+	was    clock // for ReleaseAcquire
 	slot   uint32
 	seen   [nSeen]seenPage // pages that were looked up last, by number
 	fps    *fpTable        // nil until the goroutine touches an array
@@ -30,8 +31,7 @@ const nSeen = 8
 
 // before reports whether the access of epoch e happens before what t does now.
 func before(t *Thread, e uint64) bool {
-	i := uint32(e >> slotShift)
-	return i < t.vc.n && t.vc.at(i).v >= e&clockMask
+	return t.vc.get(uint32(e>>slotShift)) >= e&clockMask
 }
 
 // recent is how many of the slots freed last Fork looks at.
@@ -39,7 +39,7 @@ const recent = 64
 
 // Fork returns the state of a new goroutine that parent starts; parent is nil for
 // the first one. id is what reports call the new one. What parent has done happens
-// before what the new one does. Takes time proportional to the clock.
+// before what the new one does. Takes constant time.
 //
 // The slot of a goroutine that ended is reused if all that it did happens before
 // the fork. Then its clock goes on, and a clock that covers a new epoch covers
@@ -54,7 +54,9 @@ func Fork(s *State, parent *Thread, id uint64) *Thread {
 	t := (*Thread)(alloc(s, poolMisc, unsafe.Sizeof(Thread{})))
 	t.id, t.count = id, 1
 	if parent != nil {
+		parent.vc.fold(s)
 		t.vc.copyFrom(s, &parent.vc)
+		t.vc.own = 0
 	}
 	lock(&s.slotLock)
 	t.slot = takeSlot(s, t)
@@ -69,8 +71,7 @@ func Fork(s *State, parent *Thread, id uint64) *Thread {
 	s.threads = t
 	unlock(&s.slotLock)
 	if t.slot != noSlot {
-		t.vc.need(s, t.slot+1)
-		t.vc.at(t.slot).v = c
+		t.vc.own, t.vc.v = t.slot+1, c
 		t.epoch = uint64(t.slot)<<slotShift | c
 	}
 	if parent != nil {
@@ -108,7 +109,7 @@ func takeSlot(s *State, t *Thread) uint32 {
 // tick begins a new epoch of t.
 func tick(t *Thread) {
 	if t.slot != noSlot {
-		t.vc.at(t.slot).v++
+		t.vc.v++
 		t.epoch++
 		t.ticked = t.stat.Checks
 	}
@@ -120,7 +121,7 @@ func End(s *State, t *Thread) {
 	commitAll(s, t)
 	lock(&s.slotLock)
 	if t.slot != noSlot {
-		last := t.vc.at(t.slot).v
+		last := t.vc.v
 		if t.stat.Checks == t.ticked {
 			last-- // no cell has the current epoch: so whoever waited for t covers it
 		}
@@ -152,16 +153,15 @@ func End(s *State, t *Thread) {
 func AcquireAll(s *State, t *Thread) {
 	commitAll(s, t)
 	lock(&s.slotLock)
-	t.vc.join(s, &s.final)
+	for i := uint32(0); i < s.final.n; i++ {
+		t.vc.advance(s, i, s.final.at(i).v)
+	}
 	for u := s.threads; u != nil; u = u.next {
 		e := load64(&u.epoch)
 		if e == 0 || u == t {
 			continue
 		}
-		t.vc.need(s, Slot(e)+1)
-		if w := t.vc.at(Slot(e)); w.v < Clock(e) {
-			w.v = Clock(e)
-		}
+		t.vc.advance(s, Slot(e), Clock(e))
 	}
 	unlock(&s.slotLock)
 }
