@@ -175,9 +175,11 @@ func (c *clock) join(s *State, o *clock) {
 }
 
 // joinTree joins the tree o to the one that *at leads to, both of that height. Parts that
-// are the same, or that only o has, take one step.
+// are the same, or that only o has, take one step, and parts that say the same become
+// the same.
 func joinTree(s *State, at *uint64, o uint64, height uint32) {
 	var mine, theirs [levels]*block
+	var leads [levels]*uint64 // to mine
 	var next [levels]uint32
 	switch {
 	case *at == o:
@@ -190,9 +192,12 @@ func joinTree(s *State, at *uint64, o uint64, height uint32) {
 		return
 	}
 	h := height
-	mine[h], theirs[h], next[h] = exclusive(s, at, h), blockOf(o), 0
+	leads[h], mine[h], theirs[h], next[h] = at, exclusive(s, at, h), blockOf(o), 0
 	for {
 		if next[h] == blockLen {
+			if mine[h].w == theirs[h].w {
+				adopt(s, leads[h], theirs[h], h)
+			}
 			if h == height {
 				return
 			}
@@ -209,9 +214,16 @@ func joinTree(s *State, at *uint64, o uint64, height uint32) {
 			joinLeaf(s, m, blockOf(w))
 		default:
 			h--
-			mine[h], theirs[h], next[h] = exclusive(s, m, h), blockOf(w), 0
+			leads[h], mine[h], theirs[h], next[h] = m, exclusive(s, m, h), blockOf(w), 0
 		}
 	}
+}
+
+// adopt makes *at lead to b in place of what it leads to, both of that height.
+func adopt(s *State, at *uint64, b *block, height uint32) {
+	w := share(uint64(uintptr(unsafe.Pointer(b))))
+	dropTree(s, *at, height)
+	*at = w
 }
 
 // joinLeaf joins the leaf o to the one that *at leads to.
@@ -222,12 +234,11 @@ func joinLeaf(s *State, at *uint64, o *block) {
 		more = more || o.w[i] > a.w[i]
 		less = less || o.w[i] < a.w[i]
 	}
-	if !more {
+	switch {
+	case !less && (!more || load32(&a.refs) != 1):
+		adopt(s, at, o, 0)
 		return
-	}
-	if !less && load32(&a.refs) != 1 {
-		dropTree(s, *at, 0)
-		*at = share(uint64(uintptr(unsafe.Pointer(o))))
+	case !more:
 		return
 	}
 	a = exclusive(s, at, 0)
