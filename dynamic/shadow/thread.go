@@ -19,6 +19,7 @@ type Thread struct {
 	stat   Stats
 	next   *Thread
 	prev   *Thread
+	local  local
 }
 
 // seenPage is a page that a thread has looked up; p is nil before the first.

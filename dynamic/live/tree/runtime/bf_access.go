@@ -9,11 +9,17 @@ import (
 
 // What the compiler calls with -race. It gives scalars (also strings, slices and
 // interfaces) by their first byte, so that is the byte that they race on: see
-// Options.Firsts in dynamic/shadow. racefuncenter and racefuncexit are not needed,
-// because stacks are found by frame pointers.
+// Options.Firsts in dynamic/shadow.
 
+// racefuncenter and racefuncexit enclose functions that make accesses. Stacks are found
+// by frame pointers; the count tells when they need not be.
+//
 //go:nosplit
-func racefuncenter(callpc uintptr) {}
+func racefuncenter(callpc uintptr) {
+	if t := bfOf(getg().racectx); t != nil {
+		t.local.calls++
+	}
+}
 
 //go:nosplit
 func racefuncexit() {}
@@ -21,19 +27,53 @@ func racefuncexit() {}
 //go:nosplit
 func raceread(addr uintptr) {
 	t := bfOf(getg().racectx)
-	if t == nil || addr&7 == 0 && bf_quick(t, addr, 1, 1, bfRead) {
+	if t == nil {
 		return
 	}
-	bfSeen(addr, 1, bfRead, getfp(), sys.GetCallerPC())
+	// This is bfSame for aligned addresses. Page 0 is none.
+	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
+		if c := e.p.cells; c != nil {
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch || c.r == t.epoch {
+				return
+			}
+		}
+	}
+	bfOne(t, addr, bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
 func racewrite(addr uintptr) {
 	t := bfOf(getg().racectx)
-	if t == nil || addr&7 == 0 && bf_quick(t, addr, 1, 1, bfWrite) {
+	if t == nil {
 		return
 	}
-	bfSeen(addr, 1, bfWrite, getfp(), sys.GetCallerPC())
+	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
+		if c := e.p.cells; c != nil {
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch {
+				return
+			}
+		}
+	}
+	bfOne(t, addr, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+// bfOne is bfSeen for one byte, and tries to do without the system stack.
+//
+//go:nosplit
+func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
+	if addr&7 != 0 && bfSame(t, addr, kind) {
+		return
+	}
+	if m := &t.local.sites[pc>>2%bfSites]; m.pc == pc && m.fp == fp && m.calls == t.local.calls {
+		switch bfTry(t, addr, kind, m.site) {
+		case bfDone:
+			return
+		case bfCheck:
+			systemstack(func() { bfRecheck(&bfWorld, t, addr, kind, m.site) })
+			return
+		}
+	}
+	bfSeen(addr, 1, kind, fp, pc)
 }
 
 //go:nosplit
@@ -58,6 +98,7 @@ func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
 	}
 	systemstack(func() {
 		site := bfSite(fp, pc, gp)
+		t.local.sites[pc>>2%bfSites] = bfSiteMemo{pc, fp, t.local.calls, site}
 		for size > 0 {
 			n := bfAccess(&bfWorld, t, addr, size, kind, site)
 			if n >= size {

@@ -15,6 +15,21 @@ type bf_notInHeap struct{ _ sys.NotInHeap }
 // bf_home is what belongs to a State outside the state machine: nothing.
 type bf_home struct{ _ bf_notInHeap }
 
+// bf_local is what is kept with each thread: the stacks of its last accesses. One is
+// that of another access at the same place in the same call of the same function.
+type bf_local struct {
+	calls uint64 // functions entered so far
+	sites [bfSites]bfSiteMemo
+}
+
+const bfSites = 8
+
+type bfSiteMemo struct {
+	pc, fp uintptr
+	calls  uint64
+	site   uint32
+}
+
 //go:nosplit
 func bf_load64(p *uint64) uint64 { return atomic.Load64(p) }
 
