@@ -116,8 +116,8 @@ func template(name string) ([]byte, error) {
 }
 
 // runtime puts the templates of package runtime in. Anchors: each function of race0.go
-// must be among them, and each function of race.go that it pushes to internal/race, with
-// the same signature.
+// must be among them, and each function of race.go that it exports or pushes to
+// internal/race, with the same signature.
 func (b *builder) runtime() error {
 	entries, err := templates.ReadDir("tree/runtime")
 	if err != nil {
@@ -154,12 +154,12 @@ func (b *builder) runtime() error {
 	}
 	pushed := signatures(race)
 	for name := range pushed {
-		if !strings.HasPrefix(name, "race_") {
+		if !strings.HasPrefix(name, "race_") && !strings.HasPrefix(name, "Race") {
 			delete(pushed, name)
 		}
 	}
 	if len(pushed) == 0 {
-		return b.refuse("runtime/race.go: func race_*", "there is none")
+		return b.refuse("runtime/race.go: func Race*, race_*", "there is none")
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		rel := "runtime/race_" + arch + ".s"

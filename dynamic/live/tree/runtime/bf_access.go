@@ -177,13 +177,3 @@ func race_Enable() { getg().raceignore-- }
 
 //go:linkname race_Errors internal/race.Errors
 func race_Errors() int { return int(bfLoadCount()) }
-
-// RaceDisable makes the detector ignore the synchronisation of the calling goroutine
-// until RaceEnable. Calls nest.
-func RaceDisable() { race_Disable() }
-
-// RaceEnable undoes RaceDisable.
-func RaceEnable() { race_Enable() }
-
-// RaceErrors returns the number of races reported so far.
-func RaceErrors() int { return race_Errors() }
