@@ -87,7 +87,10 @@ func newCommand(stdout, stderr io.Writer) *command {
 	replay.Flags().StringVar(&rf.minimize, "minimize", "", "write the events without which the first race is not found to `FILE`")
 	replay.Flags().BoolVar(&rf.stats, "stats", false, "print what the detector did")
 	replay.Flags().BoolVar(&rf.quiet, "q", false, "print the number of races only")
-	root.AddCommand(models, replay, version)
+	root.AddCommand(models, replay, version,
+		c.watchCommand("run", "run a program and report its data races"),
+		c.watchCommand("test", "run tests and report their data races"),
+		c.watchCommand("build", "build a program that reports its data races"))
 	root.CompletionOptions.DisableDefaultCmd = true // completion is the name of many a package
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -135,6 +138,9 @@ func (c *command) normalise(args []string) ([]string, error) {
 	for _, cmd := range append(c.root.Commands(), c.root) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = f })
+	}
+	if isWatch(args) {
+		return args, nil
 	}
 	var out []string
 	for i := 0; i < len(args); i++ {

@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirs := strings.Fields(string(out))
+	cache := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -50,6 +51,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("GOFLAGS", "")
 			env.Setenv("GOWORK", "")
 			env.Setenv("CGO_ENABLED", "0")
+			env.Setenv("XDG_CACHE_HOME", cache) // one self-test for all scripts
 			return nil
 		},
 	})

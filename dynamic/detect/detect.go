@@ -115,6 +115,7 @@ func (s *Stats) Missing() string {
 // Options for New.
 type Options struct {
 	Slots  uint32 // goroutines with a clock of their own; 0: as many as there can be
+	Firsts bool   // lay out cells as the live run time does; see shadow.Options
 	Step   uint32 // Commit events commit only about so many cells; 0: all that is pending
 	Memory uint64 // bytes of shadow; 0: no limit. What needs more panics with shadow.Fatal
 }
@@ -142,7 +143,7 @@ type owner struct {
 // are several.
 func New(alg Algorithm, o Options, report func(Race)) *Detector {
 	d := &Detector{alg: alg, step: o.Step, threads: map[uint32]*shadow.Thread{}, owners: map[uint32][]owner{}, report: report}
-	d.state = shadow.New(shadow.Options{Arrays: alg.arrays, Slots: o.Slots, Memory: o.Memory}, d.raced)
+	d.state = shadow.New(shadow.Options{Arrays: alg.arrays, Firsts: o.Firsts, Slots: o.Slots, Memory: o.Memory}, d.raced)
 	d.start(nil, 0)
 	return d
 }

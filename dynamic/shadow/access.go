@@ -8,11 +8,13 @@ const MaxPiece = 1024
 // quick reports whether the access lies in one word that t has accessed whole, in this
 // epoch and in a way that covers it. What the cells of memory outside arrays say of
 // that stays true when the memory becomes an array: it is in the array's shadow, too.
-func quick(t *Thread, addr, size uintptr, kind uint8) bool {
-	if addr>>pageShift != t.pageNo || addr&7+size > 8 {
+// limit is 8, or 1 if only the first byte has that cell.
+func quick(t *Thread, addr, size, limit uintptr, kind uint8) bool {
+	e := &t.seen[addr>>pageShift%nSeen]
+	if e.p == nil || e.no != addr>>pageShift || addr&7+size > limit {
 		return false
 	}
-	c := t.page.cells // what is nil here may just have been made: no harm
+	c := e.p.cells // what is nil here may just have been made: no harm
 	if c == nil {
 		return false
 	}
@@ -28,7 +30,11 @@ func Access(s *State, t *Thread, addr, size uintptr, kind uint8, site uint32) ui
 		t.stat.Ignored++
 		return size
 	}
-	if quick(t, addr, size, kind) || s.arrays && kind <= Write && extend(t, addr, size, kind) {
+	limit := uintptr(8)
+	if s.firsts {
+		limit = 1
+	}
+	if quick(t, addr, size, limit, kind) || s.arrays && kind <= Write && extend(t, addr, size, kind) {
 		return size
 	}
 	at, end := addr, addr+size

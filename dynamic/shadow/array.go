@@ -113,12 +113,23 @@ func known(s *State, lo, end uintptr) bool {
 		if p == nil {
 			continue
 		}
-		if c := (*cell)(loadp(unsafe.Pointer(&p.cells))); c != nil {
-			for w := lo &^ 7; w < nextPage(lo, end); w += 8 {
-				if d := cellAt(c, w>>3&(words-1)); load64(&d.w)|load64(&d.r) != 0 {
-					return true
-				}
-			}
+		if anyKnown((*cell)(loadp(unsafe.Pointer(&p.cells))), lo, nextPage(lo, end)) ||
+			anyKnown((*cell)(loadp(unsafe.Pointer(&p.rest))), lo, nextPage(lo, end)) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyKnown reports whether the cells of a page, if there are any, know of an access to
+// a word of [lo, end).
+func anyKnown(c *cell, lo, end uintptr) bool {
+	if c == nil {
+		return false
+	}
+	for w := lo &^ 7; w < end; w += 8 {
+		if d := cellAt(c, w>>3&(words-1)); load64(&d.w)|load64(&d.r) != 0 {
+			return true
 		}
 	}
 	return false

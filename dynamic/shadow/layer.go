@@ -134,6 +134,9 @@ func below(l *layer, off uintptr) *cell {
 // know about the es bytes at lo.
 func importCell(s *State, c *cell, lo, es uintptr) {
 	u := gcd(gcd(es, 8), lo&7|8)
+	if s.firsts {
+		u = 1
+	}
 	known := false
 	for i := uintptr(0); i < es; i += u {
 		known = known || linearCell(s, lo+i, u) != nil
@@ -143,9 +146,7 @@ func importCell(s *State, c *cell, lo, es uintptr) {
 	}
 	// The finest cells below the bytes say how fine c must be.
 	for i := uintptr(0); i < es; i++ {
-		if g := linearGrain(s, lo+i); g < u {
-			u = g
-		}
+		u = gcd(u, linearGrain(s, lo+i))
 	}
 	if u == es {
 		copyCell(s, c, linearCell(s, lo, u))
@@ -164,21 +165,41 @@ func importCell(s *State, c *cell, lo, es uintptr) {
 // lo, or nil if nothing is known about any of the u bytes there.
 func linearCell(s *State, lo, u uintptr) *cell {
 	p := pageOf(s, lo, false)
-	if p == nil || p.cells == nil {
+	if p == nil {
 		return nil
 	}
-	c := cellAt(p.cells, lo>>3&(words-1))
-	if c.w|c.r == 0 {
+	c, g, off := wordCell(s, p, lo)
+	if c == nil || c.w|c.r == 0 {
 		return nil
 	}
-	return descend(c, 8, lo&7).c
+	return descend(c, g, off).c
+}
+
+// wordCell returns the cell, before splits, that stands for the byte at lo of p, how
+// many bytes it stands for and which of them lo is.
+func wordCell(s *State, p *page, lo uintptr) (c *cell, g, off uintptr) {
+	cells, g, off := p.cells, uintptr(8), lo&7
+	if s.firsts {
+		g = 1
+		if off != 0 {
+			cells, g, off = p.rest, 7, off-1
+		}
+	}
+	if cells == nil {
+		return nil, g, off
+	}
+	return cellAt(cells, lo>>3&(words-1)), g, off
 }
 
 // linearGrain returns how many bytes the cell that stands for the byte at lo has.
 func linearGrain(s *State, lo uintptr) uintptr {
 	p := pageOf(s, lo, false)
-	if p == nil || p.cells == nil {
+	if p == nil {
 		return 8
 	}
-	return descend(cellAt(p.cells, lo>>3&(words-1)), 8, lo&7).g
+	c, g, off := wordCell(s, p, lo)
+	if c == nil {
+		return g
+	}
+	return descend(c, g, off).g
 }

@@ -26,9 +26,17 @@ type midNode struct {
 }
 
 // page is what is known about 8 KB of memory.
+//
+// With Options.Firsts, the first byte of each word has its cell in cells and the
+// other seven have one in rest. Who accesses a scalar may then name its first byte
+// only, as Go's compiler does, which does not say how long scalars are: any two
+// accesses to the same scalar name the same byte. Aligned scalars cost one cell, as
+// they do without, and the rest of a page is made when a range covers some of it, or a
+// scalar begins there.
 type page struct {
 	_     notInHeap
 	cells *cell      // one for each 8 bytes; nil before the first access
+	rest  *cell      // with Firsts: one for the last 7 bytes of each 8
 	whole *Array     // the array that covers the page
 	part  *granules  // or where arrays cover parts of it
 	syncs *syncTable // nil before the first
@@ -84,24 +92,26 @@ func grow(s *State, at unsafe.Pointer, n uintptr) unsafe.Pointer {
 	return loadp(at)
 }
 
-// pageFor is pageOf through the cache of t, which exists always.
+// pageFor is pageOf through the cache of t. The page is made if there is none.
 func pageFor(s *State, t *Thread, addr uintptr) *page {
-	if no := addr >> pageShift; no != t.pageNo {
-		t.page = pageOf(s, addr, true)
-		t.pageNo = no
+	no := addr >> pageShift
+	e := &t.seen[no%nSeen]
+	if e.p == nil || e.no != no {
+		e.no, e.p = no, pageOf(s, addr, true)
 	}
-	return t.page
+	return e.p
 }
 
-// cellsOf returns the cells of p, which it makes if there are none.
-func cellsOf(s *State, p *page) *cell {
-	c := (*cell)(loadp(unsafe.Pointer(&p.cells)))
+// cellsAt returns the cells of a page that *at points to; it makes them if there are
+// none.
+func cellsAt(s *State, at unsafe.Pointer) *cell {
+	c := (*cell)(loadp(at))
 	if c == nil {
 		n := words * cellSize
 		c = (*cell)(alloc(s, poolCells, n))
-		if !casp(unsafe.Pointer(&p.cells), nil, unsafe.Pointer(c)) {
+		if !casp(at, nil, unsafe.Pointer(c)) {
 			free(s, poolCells, unsafe.Pointer(c), n)
-			c = (*cell)(loadp(unsafe.Pointer(&p.cells)))
+			c = (*cell)(loadp(at))
 		}
 	}
 	return c
@@ -130,20 +140,29 @@ func arrayAt(s *State, p *page, addr uintptr) *Array {
 // linear performs an access to the bytes [lo, hi) of page p through the cells of
 // memory outside arrays. It takes at most one operation for each byte.
 func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) {
-	cells := cellsOf(s, p)
 	for lo < hi {
-		c := cellAt(cells, lo>>3&(words-1))
 		w := lo &^ 7
 		end := w + 8
 		if hi < end {
 			end = hi
 		}
+		c, g := cellAt(cellsAt(s, unsafe.Pointer(&p.cells)), lo>>3&(words-1)), uintptr(8)
+		if s.firsts {
+			if lo == w {
+				touch(s, t, c, kind, lo, 1, site, false, false)
+				if lo++; lo == end {
+					continue
+				}
+			}
+			c, g = cellAt(cellsAt(s, unsafe.Pointer(&p.rest)), lo>>3&(words-1)), 7
+			w++
+		}
 		how := down
-		if end-lo == 8 {
-			how = touch(s, t, c, kind, lo, 8, site, false, false)
+		if end-lo == g {
+			how = touch(s, t, c, kind, lo, g, site, false, false)
 		}
 		if how != done {
-			touchPart(s, t, c, 8, w, lo-w, end-w, kind, site, how == again)
+			touchPart(s, t, c, g, w, lo-w, end-w, kind, site, how == again)
 		}
 		if (c.w|c.r)&special != 0 && load32(&p.deep) == 0 {
 			store32(&p.deep, 1)
@@ -174,6 +193,33 @@ func Clear(s *State, addr, n uintptr) {
 	}
 }
 
+// Blank reports whether nothing is known about the n bytes at addr. It says no if it
+// would take long to see.
+func Blank(s *State, addr, n uintptr) bool {
+	if n == 0 {
+		return true
+	}
+	p := pageOf(s, addr, false)
+	if addr&(PageSize-1)+n > PageSize || n > 512 {
+		return false
+	}
+	if p == nil {
+		return true
+	}
+	if loadp(unsafe.Pointer(&p.whole)) != nil || loadp(unsafe.Pointer(&p.part)) != nil {
+		return false
+	}
+	if t := (*syncTable)(loadp(unsafe.Pointer(&p.syncs))); t != nil {
+		for k := addr / 4; k <= (addr+n-1)/4; k++ {
+			if loadp(unsafe.Pointer(&t.b[k%syncBuckets])) != nil {
+				return false
+			}
+		}
+	}
+	return !anyKnown((*cell)(loadp(unsafe.Pointer(&p.cells))), addr, addr+n) &&
+		!anyKnown((*cell)(loadp(unsafe.Pointer(&p.rest))), addr, addr+n)
+}
+
 // missing returns the end of the part of the page table that lacks addr.
 func missing(s *State, addr uintptr) uintptr {
 	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36])))
@@ -196,38 +242,56 @@ func clearPage(s *State, p *page, lo, hi uintptr) {
 		dropSyncs(s, p, lo, hi)
 		unlock(&p.lk)
 	}
-	cells := (*cell)(loadp(unsafe.Pointer(&p.cells)))
+	first := uintptr(0) // offset in a word of the bytes that the cells stand for
+	g := uintptr(8)
+	if s.firsts {
+		g = 1
+	}
+	clearCells(s, p, unsafe.Pointer(&p.cells), lo, hi, first, g)
+	if s.firsts {
+		clearCells(s, p, unsafe.Pointer(&p.rest), lo, hi, 1, 7)
+	}
+}
+
+// clearCells clears what the cells that *at points to know about [lo, hi). They stand
+// for the g bytes from offset first on of each word.
+func clearCells(s *State, p *page, at unsafe.Pointer, lo, hi, first, g uintptr) {
+	cells := (*cell)(loadp(at))
 	if cells == nil {
 		return
 	}
 	if hi-lo == PageSize && load32(&p.deep) == 0 {
-		storep(unsafe.Pointer(&p.cells), nil)
+		storep(at, nil)
 		free(s, poolCells, unsafe.Pointer(cells), words*cellSize)
 		return
 	}
-	for lo < hi {
-		c := cellAt(cells, lo>>3&(words-1))
-		w := lo &^ 7
-		end := w + 8
-		if hi < end {
-			end = hi
+	for w := lo &^ 7; w < hi; w += 8 {
+		c := cellAt(cells, w>>3&(words-1))
+		if c.w|c.r == 0 {
+			continue
+		}
+		from, to := w+first, w+first+g
+		if from < lo {
+			from = lo
+		}
+		if hi < to {
+			to = hi
 		}
 		switch {
-		case c.w|c.r == 0:
-		case end-lo == 8:
+		case from >= to:
+		case to-from == g:
 			cleanCell(s, c)
 		default:
 			store32(&p.deep, 1)
-			cleanPart(s, c, lo-w, end-w)
+			cleanPart(s, c, g, from-w-first, to-w-first)
 		}
-		lo = end
 	}
 }
 
-// cleanPart forgets what is known about the bytes [off, end) of a cell of 8.
-func cleanPart(s *State, c *cell, off, end uintptr) {
+// cleanPart forgets what is known about the bytes [off, end) of a cell of g.
+func cleanPart(s *State, c *cell, g, off, end uintptr) {
 	for at := off; at < end; {
-		l := descend(c, 8, at)
+		l := descend(c, g, at)
 		if l.from < off || l.from+l.g > end {
 			if l.c.w|l.c.r == 0 {
 				return // nothing is known about any byte of it

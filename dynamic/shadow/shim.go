@@ -76,6 +76,9 @@ func (h *home) alloc(n uintptr) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b))
 }
 
+// local is what the maker of a State keeps with each thread: nothing.
+type local struct{}
+
 // New returns an empty state. Races go to report, which must not call into the
 // state; it may keep a copy of the Race, not the pointer. Close frees the memory.
 func New(o Options, report func(*Race)) *State {

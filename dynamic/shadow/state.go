@@ -21,6 +21,7 @@ const (
 // Options say what a State does. The zero value is FastTrack.
 type Options struct {
 	Arrays bool   // arrays have partitions (SlimState); else each byte has its cell
+	Firsts bool   // the first byte of each word has its own cell; see page
 	Slots  uint32 // goroutines with a clock of their own; 0 is MaxSlots
 	Memory uint64 // bytes to take from the system at most; 0 is no limit
 }
@@ -29,6 +30,7 @@ type Options struct {
 type State struct {
 	top    [topLen]*midNode // the page table
 	arrays bool
+	firsts bool
 	slots  uint32
 
 	memLock uint32
@@ -38,9 +40,10 @@ type State struct {
 	pools   [nPools][nClasses]*freeBlock
 
 	slotLock  uint32
-	final     clock // by slot: the last clock of its goroutine, once that ended
-	freeSlots clock // a stack of slots whose goroutine ended
+	final     list // by slot: the last clock of its goroutine, once that ended
+	freeSlots list // a stack of slots whose goroutine ended
 	threads   *Thread
+	uncovered uint32 // there was an Uncovered; see Stats
 
 	addLock  uint32 // one AddArray at a time
 	arrLock  uint32
@@ -126,7 +129,7 @@ func initState(s *State, o Options) {
 	if ^uintptr(0)>>63 == 0 {
 		fatal("shadow needs addresses of 64 bits")
 	}
-	s.arrays = o.Arrays
+	s.arrays, s.firsts = o.Arrays, o.Firsts
 	s.slots = o.Slots
 	if s.slots == 0 || s.slots > MaxSlots {
 		s.slots = MaxSlots

@@ -38,7 +38,7 @@ func TestSubsetNotices(t *testing.T) {
 		{"func bad(a []int) []int { return append(a, 1) }", "builtin append"},
 		{"func bad() { panic(1) }", "builtin panic"},
 		{"func bad() *clock { return &clock{} }", "composite literal"},
-		{"func bad() { var c clock; c2(&c) }\nfunc c2(*clock) {}", "address of a variable"},
+		{"func bad() { var c list; c2(&c) }\nfunc c2(*list) {}", "address of a variable"},
 		{"func bad(a, b string) string { return a + b }", "string"},
 		{"func bad(n int) { if n > 0 { bad(n-1) } }", "recursion: bad"},
 		{"func bad(n int) { bad2(n) }\nfunc bad2(n int) { bad(n) }", "recursion"},

@@ -12,6 +12,7 @@ type syncObj struct {
 	next *syncObj
 	addr uintptr
 	vc   clock
+	from uint64 // the epoch whose clock vc is, or 0 if it is none or not known
 	lk   uint32
 }
 
@@ -65,9 +66,24 @@ func findSync(s *State, p *page, addr uintptr, create bool) *syncObj {
 func Acquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	if o := lockSync(s, addr, false); o != nil {
-		t.vc.join(s, &o.vc)
+		acquire(s, t, o)
 		unlock(&o.lk)
 	}
+}
+
+// acquire is Acquire for a locked object. A clock that covers an epoch covers the
+// clock of that epoch, unless its slot was taken from a goroutine that its next owner
+// does not come after.
+func acquire(s *State, t *Thread, o *syncObj) {
+	if o.from == 0 || !before(t, o.from) || load32(&s.uncovered) != 0 {
+		t.vc.join(s, &o.vc)
+	}
+}
+
+// release makes the clock of the locked object o that of t. A new epoch must follow.
+func release(s *State, t *Thread, o *syncObj) {
+	o.vc.copyFrom(s, &t.vc)
+	o.from = t.epoch
 }
 
 // Release publishes what t did through the object at addr, in place of what was
@@ -76,7 +92,7 @@ func Acquire(s *State, t *Thread, addr uintptr) {
 func Release(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	o := lockSync(s, addr, true)
-	o.vc.copyFrom(s, &t.vc)
+	release(s, t, o)
 	unlock(&o.lk)
 	tick(t)
 }
@@ -85,7 +101,10 @@ func Release(s *State, t *Thread, addr uintptr) {
 func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	o := lockSync(s, addr, true)
+	o.vc.fold(s)
+	o.vc.own = 0
 	o.vc.join(s, &t.vc)
+	o.from = 0
 	unlock(&o.lk)
 	tick(t)
 }
@@ -95,18 +114,50 @@ func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
 	o := lockSync(s, addr, true)
-	o.vc.need(s, t.vc.n)
-	t.vc.need(s, o.vc.n)
-	for i := uint32(0); i < t.vc.n; i++ {
-		a, b := t.vc.at(i), o.vc.at(i)
-		v := b.v
-		b.v = a.v
-		if v > a.v {
-			a.v = v
-		}
-	}
+	t.was.copyFrom(s, &o.vc)
+	release(s, t, o)
+	t.vc.join(s, &t.was)
+	t.was.release(s)
 	unlock(&o.lk)
 	tick(t)
+}
+
+// BeginAtomic and EndAtomic enclose an atomic operation on the word at addr. So the
+// clocks that pass through the word follow the order of the operations on it: whoever
+// reads a value acquires what its writer released, and not what a later or earlier
+// one did.
+func BeginAtomic(s *State, t *Thread, addr uintptr) *syncObj {
+	commitAll(s, t)
+	return lockSync(s, addr, true)
+}
+
+// EndAtomic ends what BeginAtomic began, on object o: an operation that reads
+// acquires, one that writes releases, and one that does both passes on what it
+// acquired.
+func EndAtomic(s *State, t *Thread, o *syncObj, reads, writes bool) {
+	if reads {
+		acquire(s, t, o)
+	}
+	if writes {
+		release(s, t, o)
+	}
+	unlock(&o.lk)
+	if writes {
+		tick(t)
+	}
+}
+
+// Known reports whether there is an object at addr. A load that finds none after it
+// read has nothing to acquire: stores make the object before they write.
+func Known(s *State, addr uintptr) bool {
+	p := pageOf(s, addr, false)
+	if p == nil || loadp(unsafe.Pointer(&p.syncs)) == nil {
+		return false
+	}
+	lock(&p.lk)
+	o := findSync(s, p, addr, false)
+	unlock(&p.lk)
+	return o != nil
 }
 
 // Forget drops the object at addr.
@@ -123,10 +174,12 @@ func dropSyncs(s *State, p *page, lo, hi uintptr) {
 	if p.syncs == nil {
 		return
 	}
-	for i := range p.syncs.b {
-		if hi-lo <= 4 && uintptr(i) != lo/4%syncBuckets && uintptr(i) != (hi-1)/4%syncBuckets {
-			continue
-		}
+	n := (hi-1)/4 - lo/4 + 1 // granules
+	if n > syncBuckets {
+		n = syncBuckets
+	}
+	for k := uintptr(0); k < n; k++ {
+		i := (lo/4 + k) % syncBuckets
 		var last *syncObj
 		for o := p.syncs.b[i]; o != nil; {
 			next := o.next

@@ -7,11 +7,11 @@ type Thread struct {
 	_      notInHeap
 	epoch  uint64 // 0 without a slot
 	vc     clock
+	was    clock // for ReleaseAcquire
 	slot   uint32
-	pageNo uintptr // number of the page that was looked up last
-	page   *page
-	fps    *fpTable // nil until the goroutine touches an array
-	stride uintptr  // of the part that is being checked; see report
+	seen   [nSeen]seenPage // pages that were looked up last, by number
+	fps    *fpTable        // nil until the goroutine touches an array
+	stride uintptr         // of the part that is being checked; see report
 	count  uintptr
 	id     uint64
 	ticked uint64 // stat.Checks when the epoch began
@@ -19,12 +19,20 @@ type Thread struct {
 	stat   Stats
 	next   *Thread
 	prev   *Thread
+	local  local
 }
+
+// seenPage is a page that a thread has looked up; p is nil before the first.
+type seenPage struct {
+	no uintptr
+	p  *page
+}
+
+const nSeen = 8
 
 // before reports whether the access of epoch e happens before what t does now.
 func before(t *Thread, e uint64) bool {
-	i := uint32(e >> slotShift)
-	return i < t.vc.n && t.vc.at(i).v >= e&clockMask
+	return t.vc.get(uint32(e>>slotShift)) >= e&clockMask
 }
 
 // recent is how many of the slots freed last Fork looks at.
@@ -32,7 +40,7 @@ const recent = 64
 
 // Fork returns the state of a new goroutine that parent starts; parent is nil for
 // the first one. id is what reports call the new one. What parent has done happens
-// before what the new one does. Takes time proportional to the clock.
+// before what the new one does. Takes constant time.
 //
 // The slot of a goroutine that ended is reused if all that it did happens before
 // the fork. Then its clock goes on, and a clock that covers a new epoch covers
@@ -45,9 +53,11 @@ func Fork(s *State, parent *Thread, id uint64) *Thread {
 		commitAll(s, parent)
 	}
 	t := (*Thread)(alloc(s, poolMisc, unsafe.Sizeof(Thread{})))
-	t.id, t.pageNo, t.count = id, ^uintptr(0), 1
+	t.id, t.count = id, 1
 	if parent != nil {
+		parent.vc.fold(s)
 		t.vc.copyFrom(s, &parent.vc)
+		t.vc.own = 0
 	}
 	lock(&s.slotLock)
 	t.slot = takeSlot(s, t)
@@ -62,8 +72,7 @@ func Fork(s *State, parent *Thread, id uint64) *Thread {
 	s.threads = t
 	unlock(&s.slotLock)
 	if t.slot != noSlot {
-		t.vc.need(s, t.slot+1)
-		t.vc.at(t.slot).v = c
+		t.vc.own, t.vc.v = t.slot+1, c
 		t.epoch = uint64(t.slot)<<slotShift | c
 	}
 	if parent != nil {
@@ -90,6 +99,7 @@ func takeSlot(s *State, t *Thread) uint32 {
 	}
 	if n > 0 {
 		t.stat.Uncovered++
+		store32(&s.uncovered, 1)
 		s.freeSlots.n--
 		return uint32(s.freeSlots.at(n - 1).v)
 	}
@@ -100,7 +110,7 @@ func takeSlot(s *State, t *Thread) uint32 {
 // tick begins a new epoch of t.
 func tick(t *Thread) {
 	if t.slot != noSlot {
-		t.vc.at(t.slot).v++
+		t.vc.v++
 		t.epoch++
 		t.ticked = t.stat.Checks
 	}
@@ -112,7 +122,7 @@ func End(s *State, t *Thread) {
 	commitAll(s, t)
 	lock(&s.slotLock)
 	if t.slot != noSlot {
-		last := t.vc.at(t.slot).v
+		last := t.vc.v
 		if t.stat.Checks == t.ticked {
 			last-- // no cell has the current epoch: so whoever waited for t covers it
 		}
@@ -136,6 +146,25 @@ func End(s *State, t *Thread) {
 		free(s, poolMisc, unsafe.Pointer(t.fps), unsafe.Sizeof(fpTable{}))
 	}
 	free(s, poolMisc, unsafe.Pointer(t), unsafe.Sizeof(Thread{}))
+}
+
+// AcquireAll orders what t does from now on after all that other goroutines have
+// done up to now. Others may run meanwhile. Takes time proportional to the number of
+// slots and goroutines.
+func AcquireAll(s *State, t *Thread) {
+	commitAll(s, t)
+	lock(&s.slotLock)
+	for i := uint32(0); i < s.final.n; i++ {
+		t.vc.advance(s, i, s.final.at(i).v)
+	}
+	for u := s.threads; u != nil; u = u.next {
+		e := load64(&u.epoch)
+		if e == 0 || u == t {
+			continue
+		}
+		t.vc.advance(s, Slot(e), Clock(e))
+	}
+	unlock(&s.slotLock)
 }
 
 // Epoch returns the epoch of what t does now.

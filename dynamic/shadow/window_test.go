@@ -103,11 +103,12 @@ func TestVector(t *testing.T) {
 	// A write sees each of them.
 	for _, i := range []uint32{1, 3, 4, 15, 16, 63, 64, 4095, 4096, n - 1} {
 		th := Fork(l.s, l.th[0], 7)
-		th.vc.need(l.s, n)
+		th.vc.release(l.s)
 		for k := range uint32(n) {
-			th.vc.at(k).v = 1
+			if k != i {
+				th.vc.put(l.s, k, 1)
+			}
 		}
-		th.vc.at(i).v = 0
 		scan(l.s, th, &x.r, Write, Read, base, 8, 0)
 		l.want(fmt.Sprintf("0:%d-1:7 +0", i))
 	}

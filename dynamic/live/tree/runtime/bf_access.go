@@ -1,0 +1,179 @@
+//go:build bfverify
+
+package runtime
+
+import (
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// What the compiler calls with -race. It gives scalars (also strings, slices and
+// interfaces) by their first byte, so that is the byte that they race on: see
+// Options.Firsts in dynamic/shadow.
+
+// racefuncenter and racefuncexit enclose functions that make accesses. Stacks are found
+// by frame pointers; the count tells when they need not be.
+//
+//go:nosplit
+func racefuncenter(callpc uintptr) {
+	if t := bfOf(getg().racectx); t != nil {
+		t.local.calls++
+	}
+}
+
+//go:nosplit
+func racefuncexit() {}
+
+//go:nosplit
+func raceread(addr uintptr) {
+	t := bfOf(getg().racectx)
+	if t == nil {
+		return
+	}
+	// This is bfSame for aligned addresses. Page 0 is none.
+	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
+		if c := e.p.cells; c != nil {
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch || c.r == t.epoch {
+				return
+			}
+		}
+	}
+	bfOne(t, addr, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:nosplit
+func racewrite(addr uintptr) {
+	t := bfOf(getg().racectx)
+	if t == nil {
+		return
+	}
+	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
+		if c := e.p.cells; c != nil {
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch {
+				return
+			}
+		}
+	}
+	bfOne(t, addr, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+// bfOne is bfSeen for one byte, and tries to do without the system stack.
+//
+//go:nosplit
+func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
+	if addr&7 != 0 && bfSame(t, addr, kind) {
+		return
+	}
+	if m := &t.local.sites[pc>>2%bfSites]; m.pc == pc && m.fp == fp && m.calls == t.local.calls {
+		switch bfTry(t, addr, kind, m.site) {
+		case bfDone:
+			return
+		case bfCheck:
+			systemstack(func() { bfRecheck(&bfWorld, t, addr, kind, m.site) })
+			return
+		}
+	}
+	bfSeen(addr, 1, kind, fp, pc)
+}
+
+//go:nosplit
+func racereadrange(addr, size uintptr) {
+	bfSeen(addr, size, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:nosplit
+func racewriterange(addr, size uintptr) {
+	bfSeen(addr, size, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+// bfSeen says that the current goroutine accesses size bytes at addr. fp is the frame
+// pointer of the function that pc returns from; see bfSite.
+//
+//go:nosplit
+func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	t := bfOf(gp.racectx)
+	if t == nil || gp != gp.m.curg || !bfHas(addr) || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
+		return
+	}
+	systemstack(func() {
+		site := bfSite(fp, pc, gp)
+		t.local.sites[pc>>2%bfSites] = bfSiteMemo{pc, fp, t.local.calls, site}
+		for size > 0 {
+			n := bfAccess(&bfWorld, t, addr, size, kind, site)
+			if n >= size {
+				break
+			}
+			addr, size = addr+n, size-n
+		}
+	})
+}
+
+// What internal/race and package runtime of race builds offer.
+
+//go:linkname race_Read internal/race.Read
+//go:nosplit
+func race_Read(addr unsafe.Pointer) {
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_Write internal/race.Write
+//go:nosplit
+func race_Write(addr unsafe.Pointer) {
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadRange internal/race.ReadRange
+//go:nosplit
+func race_ReadRange(addr unsafe.Pointer, len int) {
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WriteRange internal/race.WriteRange
+//go:nosplit
+func race_WriteRange(addr unsafe.Pointer, len int) {
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadPC internal/race.ReadPC
+func race_ReadPC(addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WritePC internal/race.WritePC
+func race_WritePC(addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_ReadObjectPC internal/race.ReadObjectPC
+func race_ReadObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_WriteObjectPC internal/race.WriteObjectPC
+func race_WriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
+	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC())
+}
+
+//go:linkname race_Acquire internal/race.Acquire
+//go:nosplit
+func race_Acquire(addr unsafe.Pointer) { raceacquire(addr) }
+
+//go:linkname race_Release internal/race.Release
+//go:nosplit
+func race_Release(addr unsafe.Pointer) { racerelease(addr) }
+
+//go:linkname race_ReleaseMerge internal/race.ReleaseMerge
+//go:nosplit
+func race_ReleaseMerge(addr unsafe.Pointer) { racereleasemerge(addr) }
+
+//go:linkname race_Disable internal/race.Disable
+//go:nosplit
+func race_Disable() { getg().raceignore++ }
+
+//go:linkname race_Enable internal/race.Enable
+//go:nosplit
+func race_Enable() { getg().raceignore-- }
+
+//go:linkname race_Errors internal/race.Errors
+func race_Errors() int { return int(bfLoadCount()) }
