@@ -43,15 +43,22 @@ func (k *Effects) add(e Effect) bool {
 // Infer returns K with ∅, Π, Γ ⊢ body : Γ', K, where Π is 1 everywhere and Γ
 // is ⊥ everywhere: the most that the rules of Figure 8 can prove. Where (17) and
 // (18) want equal environments, the least upper bound serves.
-func (p *Program) Infer() *Effects {
-	c := &checker{p: p, k: &Effects{}}
+func (p *Program) Infer() *Effects { return p.infer(false) }
+
+// InferActive is Infer, but that a loop's last iteration is forgotten when it is
+// left, as in package reach: there a type speaks of frames that the point is in.
+func (p *Program) InferActive() *Effects { return p.infer(true) }
+
+func (p *Program) infer(active bool) *Effects {
+	c := &checker{p: p, k: &Effects{}, active: active}
 	c.check(p.Body, make([]*Type, p.Vars), make([]bool, p.Loops))
 	return c.k
 }
 
 type checker struct {
-	p *Program
-	k *Effects
+	p      *Program
+	k      *Effects
+	active bool
 }
 
 func (c *checker) top() *Type {
@@ -108,6 +115,9 @@ func (c *checker) check(s Stmt, env []*Type, W []bool) []*Type {
 			if equal(env, after) {
 				for _, e := range found.List {
 					c.k.add(e)
+				}
+				if c.active {
+					return loopback(env, s.W)
 				}
 				return env
 			}
