@@ -26,18 +26,26 @@ func RefuteGlobalLock(p *stage.Pair) stage.Evidence {
 	return nil
 }
 
-// RefuteLocalLock is the stage local-lock, form (a): both accesses hold a lock
-// that lies in the object they access, at the same distance from the accessed
-// location and with no pointer in between.
+// RefuteLocalLock is the stage local-lock: whenever the two locks are distinct, so
+// are the two locations.
 //
-// Soundness: if the two locations are one, the two locks are one, being Delta
-// bytes from it; if they are two, there is no race. The distance is taken
+// Form (a), same base: both accesses hold a lock that lies in the object they
+// access, at the same distance from the accessed location and with no pointer in
+// between. Soundness: if the two locations are one, the two locks are one, being
+// Delta bytes from it; if they are two, there is no race. The distance is taken
 // between two addresses computed from one register in one activation, through
 // fields only, so that both lie in one innermost element.
+//
+// Form (b), disjoint reachability: both reach what they access through pointers
+// from an object whose lock they hold. Soundness: see owners.
 func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 	for _, g := range p.A.Locks {
 		for _, h := range p.B.Locks {
-			if !g.Object && !h.Object && g.Delta == h.Delta && (g.Write || h.Write) {
+			switch {
+			case g.Object || h.Object || g.Way != h.Way || !g.Write && !h.Write:
+			case g.Way != 0 && g.Cell == h.Cell:
+				return stage.SameOwner{Cell: g.Cell}
+			case g.Way == 0 && g.Delta == h.Delta:
 				return stage.SameBase{Delta: g.Delta}
 			}
 		}
@@ -68,6 +76,10 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
 		} else if ok && name.Reg == rt.reg {
 			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write})
+		} else if !a.Deep && a.Sync == stage.NoUse {
+			if g, ok := l.ownerGuard(a, cell, f.Mems[a.Row].Base, name); ok {
+				out = append(out, g)
+			}
 		}
 	}
 	return out

@@ -30,10 +30,12 @@ type tree struct {
 	depth     []int32
 	comp      []int32
 	recursive []bool
+	succ      func(Node) []Node
+	reached   map[Node]stage.Bits // see below
 }
 
 func newTree(v *stage.View) *tree {
-	t := &tree{v: v, plans: make([]*plan, len(v.Prog.Funcs))}
+	t := &tree{v: v, plans: make([]*plan, len(v.Prog.Funcs)), reached: map[Node]stage.Bits{}}
 	n := len(v.Res.Insts)
 	t.act, t.own, t.loops = make([]Node, n), make([]bool, n), make([]Node, n)
 	// Whose activations are those of a point?
@@ -152,6 +154,7 @@ func (t *tree) dominators() {
 		}
 	}
 	succ, pred := adjacency(t.count, from, to), adjacency(t.count, to, from)
+	t.succ = succ
 	comp, _ := stage.Components(t.count, func(n int, visit func(int)) {
 		for _, s := range succ(Node(n)) {
 			visit(int(s))
