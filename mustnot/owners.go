@@ -1,6 +1,8 @@
 package mustnot
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/reach"
@@ -12,7 +14,9 @@ import (
 //
 //	(B1) the access loads its way from the value of a register, x, by which the
 //	     lock is held: x's object is a prefix of the accessed object, by one or more
-//	     pointers (reach.OwnerOf, O1)
+//	     pointers (reach.OwnerOf, O1). Or it loads its way from a parameter, all
+//	     calls pass what they have loaded so, of objects of one site, and the callee
+//	     does not release the lock
 //	(B2) the accessed object determines x's object, by the effects of the cells on
 //	     the way (O2)
 //	(B3) the lock lies at one cell of x's object, in no array
@@ -24,14 +28,13 @@ import (
 type owners struct {
 	eff  *reach.Effects
 	ways map[string]uint32
-	memo map[ownerKey]stage.Guard
+	memo map[ownerKey][]stage.Guard
 }
 
 type ownerKey struct {
 	inst   pta.InstID
 	point  uint32
 	target pta.ObjID
-	name   Name
 }
 
 // Effects returns the types and effects of the program, computed when they are
@@ -43,31 +46,110 @@ func (l *Locks) Effects() *reach.Effects {
 	return l.owners.eff
 }
 
-// ownerGuard returns the guard that a held lock gives to an access to a cell as the
-// lock of the owner.
-func (l *Locks) ownerGuard(a *stage.Access, cell uint32, base facts.Reg, name Name) (stage.Guard, bool) {
+// ownerGuards returns the guards that the locks held at an access to a cell give it
+// as locks of the owner.
+func (l *Locks) ownerGuards(a *stage.Access, cell uint32) []stage.Guard {
+	if a.Deep || a.Sync != stage.NoUse || l.v.Res.Func(a.Inst).Is(facts.FnUnknown) {
+		return nil
+	}
 	o, _ := l.v.Res.Object(cell)
 	w := &l.owners
-	k := ownerKey{a.Inst, a.Point, o, name}
-	if g, ok := w.memo[k]; ok {
-		return g, g.Way != 0
+	k := ownerKey{a.Inst, a.Point, o}
+	g, ok := w.memo[k]
+	if !ok {
+		if w.memo == nil {
+			w.memo, w.ways = map[ownerKey][]stage.Guard{}, map[string]uint32{}
+		}
+		g = l.ownersAt(a.Inst, a.Point, l.v.Res.Func(a.Inst).Mems[a.Row].Base, o, nil, 0)
+		w.memo[k] = g
 	}
-	if w.memo == nil {
-		w.memo, w.ways = map[ownerKey]stage.Guard{}, map[string]uint32{}
-	}
-	var g stage.Guard
-	if own, ok := l.Effects().OwnerOf(a.Inst, a.Point, base, o, name.Reg); ok {
-		if c, ok := l.lockCell(a.Inst, name, own.Site); ok {
-			way, ok := w.ways[own.Way]
-			if !ok {
-				way = uint32(len(w.ways) + 1)
-				w.ways[own.Way] = way
-			}
-			g = stage.Guard{Cell: c, Way: way, Write: name.Write}
+	return g
+}
+
+// maxUp is how many calls up locks are looked for; maxCallers how many callers.
+const (
+	maxUp      = 3
+	maxCallers = 16
+)
+
+// ownersAt returns the guards of what a register leads to, by after, at a point: of
+// the locks held there, or of those held at all calls of the instance, if the
+// register gets what it holds from a parameter. (B1)
+func (l *Locks) ownersAt(n pta.InstID, p uint32, r facts.Reg, target pta.ObjID, after []reach.Lead, up int) []stage.Guard {
+	var out []stage.Guard
+	for _, name := range l.At(n, p) {
+		if name.Object || !l.Guards(n, name) {
+			continue
+		}
+		own, ok := l.Effects().OwnerOf(n, p, r, target, name.Reg, after)
+		if !ok {
+			continue
+		}
+		c, ok := l.lockCell(n, name, own.Site)
+		if !ok {
+			continue
+		}
+		way, ok := l.owners.ways[own.Way]
+		if !ok {
+			way = uint32(len(l.owners.ways) + 1)
+			l.owners.ways[own.Way] = way
+		}
+		if g := (stage.Guard{Cell: c, Way: way, Write: name.Write}); !slices.Contains(out, g) {
+			out = append(out, g)
 		}
 	}
-	w.memo[k] = g
-	return g, g.Way != 0
+	f := l.v.Res.Func(n)
+	callers := l.v.In(n)
+	if len(out) > 0 || up == maxUp || len(callers) == 0 || len(callers) > maxCallers || !l.anyHolds(callers) {
+		return out
+	}
+	for i, x := range f.Params {
+		leads, ok := l.Effects().Leads(n, p, r, x)
+		if !ok {
+			continue
+		}
+		if after != nil {
+			leads = reach.Join(leads, after)
+		}
+		first := true
+		for _, c := range callers {
+			if c.Kind != pta.EdgeCall {
+				return nil
+			}
+			g := l.v.Res.Func(c.Inst)
+			call := &g.Calls[c.Row]
+			arg := argument(call, i)
+			points := l.v.PointsOf(c.Inst, c.Kind, c.Row)
+			if arg == facts.NoReg || len(points) == 0 || len(f.Params) != len(call.Args) && call.Method == 0 {
+				return nil
+			}
+			for _, q := range points {
+				gs := l.ownersAt(c.Inst, q, arg, target, leads, up+1)
+				// What the callee may release is not surely held at p.
+				gs = slices.DeleteFunc(slices.Clone(gs), func(g stage.Guard) bool {
+					k, ok := l.index[g.Cell]
+					return ok && l.cells.Has(l.releases[n], k)
+				})
+				if first {
+					out, first = gs, false
+					continue
+				}
+				out = slices.DeleteFunc(out, func(g stage.Guard) bool { return !slices.Contains(gs, g) })
+			}
+			if len(out) == 0 {
+				return nil
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// anyHolds reports whether some caller may hold a lock.
+func (l *Locks) anyHolds(callers []stage.Caller) bool {
+	return slices.ContainsFunc(callers, func(c stage.Caller) bool {
+		return l.holding.Has(int(c.Inst)) || l.entry[c.Inst] != nothing && l.entry[c.Inst] != unreached || len(l.v.In(c.Inst)) > 0
+	})
 }
 
 // lockCell returns the cell of the lock that a name stands for in objects of one

@@ -1,6 +1,8 @@
 package mustnot
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -56,10 +58,10 @@ func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 // Guards returns the guards of an access to a cell.
 func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 	held := l.At(a.Inst, a.Point)
+	out := slices.Clone(l.ownerGuards(a, cell))
 	if len(held) == 0 {
-		return nil
+		return out
 	}
-	var out []stage.Guard
 	f := l.v.Res.Func(a.Inst)
 	delta, ok := int64(0), false
 	var rt root
@@ -76,10 +78,6 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
 		} else if ok && name.Reg == rt.reg {
 			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write})
-		} else if !a.Deep && a.Sync == stage.NoUse {
-			if g, ok := l.ownerGuard(a, cell, f.Mems[a.Row].Base, name); ok {
-				out = append(out, g)
-			}
 		}
 	}
 	return out

@@ -51,9 +51,6 @@ func (e *Effects) Reached(h pta.ObjID, follow func(cell uint32) bool, budget int
 				continue
 			}
 			here := e.t.meet(w, e.cells[c])
-			if here == none { // only what is exempt
-				here = Root
-			}
 			last := pta.ObjID(0)
 			v.Res.Content(c).Each(func(t uint32) {
 				q, _ := v.Res.Object(t)
@@ -61,7 +58,11 @@ func (e *Effects) Reached(h pta.ObjID, follow func(cell uint32) bool, budget int
 					return
 				}
 				last = q
-				step(q, here)
+				if e.exempt.Has(int(q)) {
+					step(q, Root) // effects say nothing of it
+				} else {
+					step(q, here)
+				}
 			})
 		}
 		v.Res.Behind(o, func(c uint32) {
