@@ -26,15 +26,29 @@ import (
 // By (B2) both are the one that o determines in that way, o1 = o2. By (B3) the locks
 // are one, and modes exclude; see RefuteGlobalLock.
 type owners struct {
-	eff  *reach.Effects
-	ways map[string]uint32
-	memo map[ownerKey][]stage.Guard
+	eff   *reach.Effects
+	ways  map[string]uint32
+	memo  map[ownerKey][]stage.Guard
+	under stage.Bits // see lockedCallers
 }
 
 type ownerKey struct {
 	inst   pta.InstID
 	point  uint32
 	target pta.ObjID
+}
+
+// number numbers the texts of ways, from 1.
+func (w *owners) number(way string) uint32 {
+	n, ok := w.ways[way]
+	if !ok {
+		if w.ways == nil {
+			w.ways = map[string]uint32{}
+		}
+		n = uint32(len(w.ways) + 1)
+		w.ways[way] = n
+	}
+	return n
 }
 
 // Effects returns the types and effects of the program, computed when they are
@@ -58,7 +72,7 @@ func (l *Locks) ownerGuards(a *stage.Access, cell uint32) []stage.Guard {
 	g, ok := w.memo[k]
 	if !ok {
 		if w.memo == nil {
-			w.memo, w.ways = map[ownerKey][]stage.Guard{}, map[string]uint32{}
+			w.memo = map[ownerKey][]stage.Guard{}
 		}
 		g = l.ownersAt(a.Inst, a.Point, l.v.Res.Func(a.Inst).Mems[a.Row].Base, o, nil, 0)
 		w.memo[k] = g
@@ -89,18 +103,13 @@ func (l *Locks) ownersAt(n pta.InstID, p uint32, r facts.Reg, target pta.ObjID, 
 		if !ok {
 			continue
 		}
-		way, ok := l.owners.ways[own.Way]
-		if !ok {
-			way = uint32(len(l.owners.ways) + 1)
-			l.owners.ways[own.Way] = way
-		}
-		if g := (stage.Guard{Cell: c, Way: way, Write: name.Write}); !slices.Contains(out, g) {
+		if g := (stage.Guard{Cell: c, Way: l.owners.number(own.Way), Write: name.Write}); !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}
 	f := l.v.Res.Func(n)
 	callers := l.v.In(n)
-	if len(out) > 0 || up == maxUp || len(callers) == 0 || len(callers) > maxCallers || !l.anyHolds(callers) {
+	if len(out) > 0 || up == maxUp || len(callers) == 0 || len(callers) > maxCallers || !l.lockedCallers().Has(int(n)) {
 		return out
 	}
 	for i, x := range f.Params {
@@ -145,11 +154,33 @@ func (l *Locks) ownersAt(n pta.InstID, p uint32, r facts.Reg, target pta.ObjID, 
 	return nil
 }
 
-// anyHolds reports whether some caller may hold a lock.
-func (l *Locks) anyHolds(callers []stage.Caller) bool {
-	return slices.ContainsFunc(callers, func(c stage.Caller) bool {
-		return l.holding.Has(int(c.Inst)) || l.entry[c.Inst] != nothing && l.entry[c.Inst] != unreached || len(l.v.In(c.Inst)) > 0
-	})
+// lockedCallers returns the instances to which calls lead from those that may hold
+// locks. Others have no use to look for locks in their callers.
+func (l *Locks) lockedCallers() stage.Bits {
+	if l.owners.under != nil {
+		return l.owners.under
+	}
+	u := stage.NewBits(len(l.v.Res.Insts))
+	var todo []pta.InstID
+	from := func(n pta.InstID) {
+		for _, e := range l.v.Res.Insts[n].Out {
+			if e.Kind == pta.EdgeCall && l.v.Has(n, e) && u.Add(int(e.Callee)) {
+				todo = append(todo, e.Callee)
+			}
+		}
+	}
+	for _, n := range l.v.CallOrder() {
+		if l.holding.Has(int(n)) {
+			from(n)
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		from(n)
+	}
+	l.owners.under = u
+	return u
 }
 
 // lockCell returns the cell of the lock that a name stands for in objects of one

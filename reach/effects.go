@@ -29,6 +29,7 @@ type Effects struct {
 	fell   bool             // effects have changed
 	put    map[gaveKey]Node // what stores have brought into all cells of a set
 	stores *storeIndex
+	once   map[uint32]bool // see writtenOnce
 	ghosts map[pta.ObjID][]pta.ObjID
 	Stats  Stats
 }
@@ -58,7 +59,7 @@ type gaveKey struct {
 func New(v *stage.View, cfg Config) *Effects {
 	e := &Effects{v: v, t: newTree(v), types: make([][]Node, len(v.Res.Insts)), cells: make([]Node, v.Res.Cells()),
 		clean: stage.NewBits(len(v.Res.Objs)), exempt: stage.NewBits(len(v.Res.Objs)), made: make([]maker, len(v.Res.Objs)),
-		gave: map[gaveKey]Node{}, put: map[gaveKey]Node{}}
+		gave: map[gaveKey]Node{}, put: map[gaveKey]Node{}, once: map[uint32]bool{}}
 	if cfg.Rounds == 0 {
 		cfg.Rounds = 200
 	}
@@ -278,7 +279,7 @@ func (e *Effects) distrust() bool {
 	}
 	idx := e.index()
 	for c := range e.cells {
-		if e.cells[c] != Root && !v.Res.Content(uint32(c)).Empty() && !idx.explains(e, uint32(c)) {
+		if e.cells[c] != Root && !v.Res.Content(uint32(c)).Empty() && !idx.explains(e, uint32(c), false) {
 			e.cells[c], changed = Root, true
 			e.fell = true
 		}

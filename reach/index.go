@@ -81,8 +81,9 @@ func (e *Effects) value(s storeAt) *pta.Set {
 	return e.v.Res.PointsTo(s.inst, m.Val, uint32(m.ValLeaf)+s.leaf)
 }
 
-// explains reports whether the listed stores bring all that a cell holds.
-func (idx *storeIndex) explains(e *Effects, c uint32) bool {
+// explains reports whether the listed stores bring all that a cell holds, what is
+// exempt too or not.
+func (idx *storeIndex) explains(e *Effects, c uint32, exempt bool) bool {
 	content := e.v.Res.Content(c)
 	var sets []*pta.Set
 	for _, s := range idx.by[c] {
@@ -99,7 +100,7 @@ func (idx *storeIndex) explains(e *Effects, c uint32) bool {
 		if !ok {
 			return
 		}
-		if o, _ := e.v.Res.Object(t); e.exempt.Has(int(o)) {
+		if o, _ := e.v.Res.Object(t); !exempt && e.exempt.Has(int(o)) {
 			return
 		}
 		ok = slices.ContainsFunc(sets, func(s *pta.Set) bool { return s.Has(t) })

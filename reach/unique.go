@@ -28,7 +28,7 @@ func (e *Effects) putBy(cells []uint32, h pta.ObjID) (storeAt, bool) {
 	some := false
 	for _, c := range cells {
 		o, _ := e.v.Res.Object(c)
-		if !e.clean.Has(int(o)) || !idx.explains(e, c) {
+		if !e.clean.Has(int(o)) || !idx.explains(e, c, false) {
 			return storeAt{}, false
 		}
 		for _, s := range idx.by[c] {

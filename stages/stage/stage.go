@@ -76,9 +76,11 @@ type Guard struct {
 	Cell   uint32 //
 	Delta  int64  // else the lock lies Delta bytes from the accessed cell
 	// Way, if not 0, numbers how the accessed object determines another one, that
-	// which owns it: the lock is its cell Cell (reach.Owner).
-	Way   uint32
-	Write bool
+	// which owns it: the lock is its cell Cell (reach.Owner). With Stable, how it
+	// leads to the lock, beginning with its cell Cell (reach.StablePath).
+	Way    uint32
+	Stable bool
+	Write  bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -135,6 +137,11 @@ type SameBase struct{ Delta int64 }
 // let the accessed object determine that one (reach.OwnerOf).
 type SameOwner struct{ Cell uint32 }
 
+// StablePath: both hold the lock that the accessed object leads to, by fields that
+// are written once, the first of them Cell. A checker must check the stores to all
+// cells on the way.
+type StablePath struct{ Cell uint32 }
+
 // OwnGoroutine: what one accesses was made in its goroutine, or for it; the other
 // is another goroutine, of which the same holds.
 type OwnGoroutine struct{ A, B uint32 }
@@ -148,4 +155,5 @@ func (Published) Kind() string    { return "published" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
 func (SameOwner) Kind() string    { return "same-owner" }
+func (StablePath) Kind() string   { return "stable-path" }
 func (OwnGoroutine) Kind() string { return "own-goroutine" }
