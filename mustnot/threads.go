@@ -10,15 +10,21 @@ import (
 // those that it started, or, where its start begins no frame of its own, in the same
 // iteration that started it.
 func (l *Locks) OwnFrame(t int, a *stage.Access, cell uint32) stage.Frame {
-	if t == 0 || a.Deep || a.Sync != stage.NoUse {
+	f := l.v.Res.Func(a.Inst)
+	if t == 0 || a.Deep || f.Is(facts.FnUnknown) {
 		return stage.Frame{}
 	}
-	f := l.v.Res.Func(a.Inst)
-	if f.Is(facts.FnUnknown) {
+	var base facts.Reg
+	switch f.Points[a.Point].Op {
+	case facts.OpMem:
+		base = f.Mems[a.Row].Base
+	case facts.OpSync:
+		base = f.Syncs[a.Row].Obj
+	default:
 		return stage.Frame{}
 	}
 	o, _ := l.v.Res.Object(cell)
-	return l.Effects().OwnFrame(t, a.Inst, a.Point, f.Mems[a.Row].Base, o)
+	return l.Effects().OwnFrame(t, a.Inst, a.Point, base, o)
 }
 
 // RefuteLocalThread is the stage local-thread (POPL'07 section 5.1.2): both

@@ -128,7 +128,7 @@ func (e *Effects) findClean() {
 	v := e.v
 	for o := 1; o < len(v.Res.Objs); o++ {
 		ob := &v.Res.Objs[o]
-		if ob.Kind != pta.ObjSite || ob.Type == 0 || ob.Untyped || v.Res.Site(pta.ObjID(o)).Kind == facts.SiteUnknown || v.Prog.Funcs[ob.Fn].Is(facts.FnModel) {
+		if ob.Kind != pta.ObjSite || ob.Type == 0 || ob.Untyped || v.Res.Site(pta.ObjID(o)).Kind == facts.SiteUnknown || e.ofModel(v.Prog.Funcs[ob.Fn], ob.Site) {
 			continue
 		}
 		e.clean.Add(o)
@@ -169,6 +169,16 @@ func (e *Effects) findClean() {
 			}
 		}
 	}
+}
+
+// ofModel reports whether objects of a site are a model's own. Its closures, and the
+// variables in which it keeps what it was passed for them, are taken for what they
+// are, since what it calls and starts is; other objects may stand for any number that
+// the real function makes, or keeps.
+func (e *Effects) ofModel(f *facts.Func, site facts.SiteID) bool {
+	s := &f.Sites[site]
+	variable := s.Kind == facts.SiteNew && s.Name != "" && len(e.v.Prog.Layout(s.Type).Cells) == 1
+	return f.Is(facts.FnModel) && s.Kind != facts.SiteClosure && !variable
 }
 
 // enterAll gives the root to parameters and bindings that are filled by

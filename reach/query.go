@@ -3,7 +3,6 @@ package reach
 import (
 	"slices"
 
-	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 )
 
@@ -14,7 +13,7 @@ func (e *Effects) unique(o pta.ObjID) (Node, bool) {
 		return Root, true
 	}
 	m := &e.made[o]
-	return m.node, m.n == 1 && !e.v.Res.Func(m.inst).Is(facts.FnModel) // (R6)
+	return m.node, m.n == 1 && !e.ofModel(e.v.Res.Func(m.inst), e.v.Res.Objs[o].Site) // (R6)
 }
 
 // determines reports whether w, which holds of o1 of site h and of some o, tells o1

@@ -70,7 +70,7 @@ func (w *worker) apply(x *op) {
 	switch x.kind {
 	case opMake: // (R1)
 		switch here := t.node(w.n, x.at); {
-		case w.f.Is(facts.FnModel): // (R6)
+		case e.ofModel(w.f, w.f.Allocs[x.row].Site): // (R6)
 			w.set(x, 0, Root)
 		case here != Root:
 			w.set(x, 0, here)
