@@ -2,14 +2,15 @@ package mustnot
 
 import (
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
 // OwnFrame returns the frame in which the goroutine began that makes an access as
-// one of thread t, if the accessed object was made below it: by the goroutine, by
+// one of thread t, which starts with an instance, if the accessed object was made below it: by the goroutine, by
 // those that it started, or, where its start begins no frame of its own, in the same
 // iteration that started it.
-func (l *Locks) OwnFrame(t int, a *stage.Access, cell uint32) stage.Frame {
+func (l *Locks) OwnFrame(t int, entry pta.InstID, a *stage.Access, cell uint32) stage.Frame {
 	f := l.v.Res.Func(a.Inst)
 	if t == 0 || a.Deep || f.Is(facts.FnUnknown) {
 		return stage.Frame{}
@@ -24,7 +25,7 @@ func (l *Locks) OwnFrame(t int, a *stage.Access, cell uint32) stage.Frame {
 		return stage.Frame{}
 	}
 	o, _ := l.v.Res.Object(cell)
-	return l.Effects().OwnFrame(t, a.Inst, a.Point, base, o)
+	return l.Effects().OwnFrame(t, entry, a.Inst, a.Point, base, o)
 }
 
 // RefuteLocalThread is the stage local-thread (POPL'07 section 5.1.2): both

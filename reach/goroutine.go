@@ -6,28 +6,18 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// goroutine returns the node in whose frames goroutines of a thread begin, one in
-// each; ok is false where there may be several, or where frames nest.
-func (e *Effects) goroutine(t int) (Node, bool) {
-	n := e.v.Threads[t].Entry
-	r := e.t.act[n]
-	return r, t != 0 && r != Root && !e.t.recursive[r] && e.types[n] != nil
-}
-
 // OwnFrame returns the frame below which all objects lie that a register points to
-// at a point of an instance that a thread runs: the goroutine that is there began
-// in it. The zero Frame says nothing. Each object lies below one frame of that node at most, since they do not
-// nest.
-func (e *Effects) OwnFrame(t int, n pta.InstID, point uint32, r facts.Reg, target pta.ObjID) stage.Frame {
-	if e.exempt.Has(int(target)) {
-		return stage.Frame{}
-	}
-	g, ok := e.goroutine(t)
-	if !ok {
+// at a point: the goroutine of thread t that is there began in it, with the instance
+// entry. Each object lies below one frame of its node at most, since they do not
+// nest. The zero Frame says nothing. Threads may be those of another view of the
+// program, with fewer starts.
+func (e *Effects) OwnFrame(t int, entry, n pta.InstID, point uint32, r facts.Reg, target pta.ObjID) stage.Frame {
+	g := e.t.act[entry]
+	if t == 0 || g == Root || e.t.recursive[g] || e.types[entry] == nil || e.exempt.Has(int(target)) {
 		return stage.Frame{}
 	}
 	if w, ok := e.Typed(n, r, 0, point); ok && e.t.above(g, w) {
-		return stage.Frame{Thread: t, Node: uint32(g)}
+		return stage.Frame{Thread: t, Node: uint32(g), Alone: e.t.own[entry]}
 	}
 	return stage.Frame{}
 }
@@ -38,8 +28,8 @@ func (e *Effects) Apart(f, g stage.Frame) bool {
 	switch {
 	case f.Node == 0 || g.Node == 0:
 		return false
-	case f.Node == g.Node: // each goroutine has its own frame, or two share it
-		return f.Thread == g.Thread || e.t.own[e.v.Threads[f.Thread].Entry] && e.t.own[e.v.Threads[g.Thread].Entry]
+	case f.Node == g.Node: // goroutines of one start have a frame each
+		return f.Thread == g.Thread || f.Alone && g.Alone
 	}
 	return !e.t.below(Node(f.Node)).Has(int(g.Node)) && !e.t.below(Node(g.Node)).Has(int(f.Node))
 }

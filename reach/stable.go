@@ -118,7 +118,7 @@ func (e *Effects) writtenOnceAt(c uint32) bool {
 //	(S1) the place that is loaded is a distance from one register, which has one
 //	     value during an activation
 //	(S2) in all instances, each field that may be loaded there is written once
-//	     (writtenOnce)
+//	     (writtenOnce), and both registers have one points-to set
 func (e *Effects) SameLoads(f *facts.Func) map[facts.Reg]facts.Reg {
 	p := e.t.plan(f)
 	if p.fl == nil {
@@ -144,7 +144,7 @@ func (e *Effects) SameLoads(f *facts.Func) map[facts.Reg]facts.Reg {
 			first[at] = x
 			continue
 		}
-		if e.stableAt(f, y) && e.stableAt(f, x) {
+		if e.stableAt(f, y) && e.stableAt(f, x) && e.sameSets(f, m.Val, f.Mems[y.row].Val) {
 			if out == nil {
 				out = map[facts.Reg]facts.Reg{}
 			}
@@ -169,4 +169,21 @@ func (e *Effects) stableAt(f *facts.Func, x *op) bool {
 		})
 	}
 	return ok
+}
+
+// sameSets reports whether two registers have the same points-to set in all
+// instances.
+func (e *Effects) sameSets(f *facts.Func, r, s facts.Reg) bool {
+	for _, n := range e.v.InstsOf[f.ID] {
+		x, y := e.v.Res.PointsTo(n, r, 0), e.v.Res.PointsTo(n, s, 0)
+		if x == y {
+			continue
+		}
+		same := x.Len() == y.Len()
+		x.Each(func(c uint32) { same = same && y.Has(c) })
+		if !same {
+			return false
+		}
+	}
+	return true
 }

@@ -129,6 +129,7 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under, c.Fresh)
 		b = binary.AppendUvarint(b, uint64(c.Own.Thread))
 		b = binary.AppendUvarint(b, uint64(c.Own.Node))
+		flag(c.Own.Alone)
 		b = binary.AppendUvarint(b, uint64(c.Tuples))
 		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
 		for _, g := range c.Locks {
@@ -233,7 +234,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 			}
 			k.order, k.user = oc.ID, tell && kind.user
 			if closer && kind.count == 1 {
-				k.own = r.lock.OwnFrame(t, a, cell)
+				k.own = r.lock.OwnFrame(t, r.v.Threads[t].Entry, a, cell)
 			}
 			c := byKey[k]
 			if c == nil {

@@ -37,10 +37,11 @@ type Class struct {
 }
 
 // Frame is the node, of package reach, in whose frames the goroutines of a thread
-// begin.
+// begin; Alone tells that nobody else's do.
 type Frame struct {
 	Thread int
 	Node   uint32
+	Alone  bool
 }
 
 // Member is an access, and a thread that makes it as a member of its class.
