@@ -63,7 +63,8 @@ type Locks struct {
 	heads    []held                // see flow
 	blocks   map[pta.InstID][]held // states at the heads of blocks, see At
 	bad      map[uint32]string     // cells that are no guards, and why
-	chans    map[spot]lockOp       // operations on channels that are locks, see chanlock.go
+	owners   owners
+	chans    map[spot]lockOp // operations on channels that are locks, see chanlock.go
 	tokens   map[uint32]spot
 }
 

@@ -14,6 +14,7 @@ import (
 type plain struct {
 	v        *stage.View
 	opAt     func(pta.InstID, *facts.Func, uint32) (lockOp, bool)
+	same     func(*facts.Func) map[facts.Reg]facts.Reg
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
@@ -22,8 +23,8 @@ type plain struct {
 	blocks   map[pta.InstID][]*Set
 }
 
-func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool)) *plain {
-	l := &plain{v: v, opAt: opAt, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
+func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), same func(*facts.Func) map[facts.Reg]facts.Reg) *plain {
+	l := &plain{v: v, opAt: opAt, same: same, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
 	l.solve()
 	return l
@@ -63,8 +64,13 @@ func (l *plain) rootOf(f *facts.Func, r facts.Reg) root {
 		// Definitions precede uses in block order for these, dominance being
 		// respected by the order of blocks almost always; where it is not, the
 		// register is its own root, which is always right.
+		same := l.same(f)
 		for _, p := range f.Points {
 			switch p.Op {
+			case facts.OpMem:
+				if m := &f.Mems[p.Row]; !m.Write && same[m.Val] != facts.NoReg {
+					rs[m.Val] = rs[same[m.Val]]
+				}
 			case facts.OpAddr:
 				if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
 					b := rs[a.Base]

@@ -141,8 +141,24 @@ func (sh *shape) reach(f *facts.Func, b uint32) {
 	}
 }
 
+// loadsTwice reports whether two loads of a function may be of one field, as far as
+// types tell.
+func loadsTwice(f *facts.Func) bool {
+	seen := map[facts.TypeID]bool{}
+	for i := range f.Mems {
+		if m := &f.Mems[i]; !m.Write && m.Val != facts.NoReg {
+			if seen[m.Type] {
+				return true
+			}
+			seen[m.Type] = true
+		}
+	}
+	return false
+}
+
 // rootsOf returns the normal form of each register: through field addresses and
-// changes of type, as far as the pointer's value is one expression of it.
+// changes of type, as far as the pointer's value is one expression of it; and of
+// loads of one field that is written once, the first.
 func (l *Locks) rootsOf(f *facts.Func) []root {
 	rs := make([]root, len(f.Regs))
 	for i := range rs {
@@ -157,8 +173,18 @@ func (l *Locks) rootsOf(f *facts.Func) []root {
 	// Definitions precede uses in block order for these, dominance being
 	// respected by the order of blocks almost always; where it is not, the
 	// register is its own root, which is always right.
+	var same map[facts.Reg]facts.Reg
+	if loadsTwice(f) {
+		same = l.Effects().SameLoads(f)
+	}
 	for _, p := range f.Points {
 		switch p.Op {
+		case facts.OpMem:
+			if m := &f.Mems[p.Row]; !m.Write && m.Val != facts.NoReg {
+				if r, ok := same[m.Val]; ok {
+					rs[m.Val] = rs[r]
+				}
+			}
 		case facts.OpAddr:
 			if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
 				b := rs[a.Base]

@@ -1,6 +1,9 @@
 package mustnot
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -26,18 +29,32 @@ func RefuteGlobalLock(p *stage.Pair) stage.Evidence {
 	return nil
 }
 
-// RefuteLocalLock is the stage local-lock, form (a): both accesses hold a lock
-// that lies in the object they access, at the same distance from the accessed
-// location and with no pointer in between.
+// RefuteLocalLock is the stage local-lock: whenever the two locks are distinct, so
+// are the two locations.
 //
-// Soundness: if the two locations are one, the two locks are one, being Delta
-// bytes from it; if they are two, there is no race. The distance is taken
+// Form (a), same base: both accesses hold a lock that lies in the object they
+// access, at the same distance from the accessed location and with no pointer in
+// between. Soundness: if the two locations are one, the two locks are one, being
+// Delta bytes from it; if they are two, there is no race. The distance is taken
 // between two addresses computed from one register in one activation, through
 // fields only, so that both lie in one innermost element.
+//
+// Form (c), stable path: both hold the lock to which the accessed object leads by
+// one path of fields that are written once (reach.StablePath). Soundness: if the two
+// locations are one, the two locks are one.
+//
+// Form (b), disjoint reachability: both reach what they access through pointers
+// from an object whose lock they hold. Soundness: see owners.
 func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 	for _, g := range p.A.Locks {
 		for _, h := range p.B.Locks {
-			if !g.Object && !h.Object && g.Delta == h.Delta && (g.Write || h.Write) {
+			switch {
+			case g.Object || h.Object || g.Way != h.Way || !g.Write && !h.Write:
+			case g.Way != 0 && g.Stable:
+				return stage.StablePath{Cell: g.Cell}
+			case g.Way != 0 && g.Cell == h.Cell:
+				return stage.SameOwner{Cell: g.Cell}
+			case g.Way == 0 && g.Delta == h.Delta:
 				return stage.SameBase{Delta: g.Delta}
 			}
 		}
@@ -48,13 +65,14 @@ func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 // Guards returns the guards of an access to a cell.
 func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 	held := l.At(a.Inst, a.Point)
+	out := slices.Clone(l.ownerGuards(a, cell))
 	if len(held) == 0 {
-		return nil
+		return out
 	}
-	var out []stage.Guard
 	f := l.v.Res.Func(a.Inst)
 	delta, ok := int64(0), false
 	var rt root
+	plain := !a.Deep && a.Sync == stage.NoUse && !f.Is(facts.FnUnknown)
 	if !a.Deep && a.Sync == stage.NoUse {
 		m := &f.Mems[a.Row]
 		rt = l.rootOf(f, m.Base)
@@ -68,6 +86,12 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
 		} else if ok && name.Reg == rt.reg {
 			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write})
+		} else if plain {
+			if way, ok := l.Effects().StablePath(a.Inst, a.Point, name.Reg, f.Mems[a.Row].Base, cell); ok {
+				way = string(binary.LittleEndian.AppendUint64([]byte(way), uint64(name.Off)))
+				first := binary.LittleEndian.Uint32([]byte(way)[1:])
+				out = append(out, stage.Guard{Cell: first, Way: l.owners.number(way), Stable: true, Write: name.Write})
+			}
 		}
 	}
 	return out

@@ -127,12 +127,16 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 	for _, c := range classes {
 		b = binary.AppendVarint(b, int64(c.Order.ID))
 		flag(c.Write, c.Atomic, c.User, c.InScope, c.Under, c.Fresh)
+		b = binary.AppendUvarint(b, uint64(c.Own.Thread))
+		b = binary.AppendUvarint(b, uint64(c.Own.Node))
+		flag(c.Own.Alone)
 		b = binary.AppendUvarint(b, uint64(c.Tuples))
 		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
 		for _, g := range c.Locks {
-			flag(g.Object, g.Write)
+			flag(g.Object, g.Stable, g.Write)
 			b = binary.AppendUvarint(b, uint64(g.Cell))
 			b = binary.AppendVarint(b, g.Delta)
+			b = binary.AppendUvarint(b, uint64(g.Way))
 		}
 		b = binary.AppendUvarint(b, uint64(len(c.Members)))
 		for _, m := range c.Members {
@@ -195,6 +199,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		user, scope   bool
 		under, fresh  bool
 		locks         string
+		own           stage.Frame
 	}
 	byKey := map[key]*stage.Class{}
 	var list []*stage.Class
@@ -228,9 +233,12 @@ func (r *run) classes(cell uint32) []*stage.Class {
 				oc = r.par.merged(orders[i])
 			}
 			k.order, k.user = oc.ID, tell && kind.user
+			if closer && kind.count == 1 {
+				k.own = r.lock.OwnFrame(t, r.v.Threads[t].Entry, a, cell)
+			}
 			c := byKey[k]
 			if c == nil {
-				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh}
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh, Own: k.own}
 				byKey[k] = c
 				list = append(list, c)
 			}

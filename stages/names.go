@@ -30,6 +30,12 @@ func (rp *report) evidence(e stage.Evidence) string {
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:
 		return fmt.Sprintf("both hold the lock %d bytes from the accessed location", e.Delta)
+	case stage.SameOwner:
+		return "both hold a lock of the one object through which the accessed one is reached: " + rp.cellName(e.Cell)
+	case stage.StablePath:
+		return "both hold the lock that a field of the accessed object leads to, which is written once: " + rp.cellName(e.Cell)
+	case stage.OwnGoroutine:
+		return "each object was made in, or for, one goroutine"
 	}
 	return e.Kind()
 }

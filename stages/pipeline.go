@@ -47,8 +47,10 @@ var Pipeline = [...]*Stage{
 	{Name: "published", Doc: "refute pairs of which one belongs to the making of the object", Source: "design 05, local publication", Refute: refutePublished},
 	{Name: "global-lock", Doc: "refute pairs that hold one lock, made at most once", Source: "POPL'07 section 3.3",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteGlobalLock(p) }},
-	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object itself", Source: "POPL'07 section 3.3, form (a)",
+	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object or in what owns it", Source: "POPL'07 sections 4 and 5.1.2",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
+	{Name: "local-thread", Doc: "refute pairs on objects made in, or for, one goroutine each", Source: "POPL'07 sections 4 and 5.1.2",
+		Refute: func(r *run, p *stage.Pair) stage.Evidence { return r.lock.RefuteLocalThread(p) }},
 }
 
 // Rows of Pipeline that code speaks of. Those before escaping choose the pairs
@@ -69,6 +71,7 @@ var order = [...]struct{ before, after, why string }{
 	{"published", "global-lock", "what was not shared yet needs no lock"},
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
+	{"local-lock", "local-thread", "a lock says more of what the program means than where objects were made"},
 }
 
 // StageInfo describes a row of the pipeline.

@@ -112,7 +112,11 @@ func (t *Ticker) bf_Reset(d Duration) {
 //bf:inline
 func bf_newTimer(when, period int64, f func(any, uintptr, int64), arg any, cp unsafe.Pointer) *Timer {
 	t := &Timer{initTimer: true}
-	fire := func() { f(arg, 0, 0) }
+	fire := func() {
+		for bfMaybe() { // each period
+			f(arg, 0, 0)
+		}
+	}
 	*bfGhost(t) = fire
 	go fire()
 	return t

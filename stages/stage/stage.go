@@ -26,11 +26,22 @@ type Class struct {
 	// User: the access runs under a call made by the packages in scope; InScope:
 	// it lies in one of them.
 	User, InScope bool
+	// Own, if its Node is not 0, is the frame in which the goroutine began and below
+	// which the accessed object was made (reach.Frame).
+	Own Frame
 	// Fresh: the accesses precede all that others do to the object; see the stage
 	// published.
 	Fresh bool
 	// Under: the access runs under the entry that is verified.
 	Under bool
+}
+
+// Frame is the node, of package reach, in whose frames the goroutines of a thread
+// begin; Alone tells that nobody else's do.
+type Frame struct {
+	Thread int
+	Node   uint32
+	Alone  bool
 }
 
 // Member is an access, and a thread that makes it as a member of its class.
@@ -65,6 +76,11 @@ type Guard struct {
 	Object bool   // one object: Cell
 	Cell   uint32 //
 	Delta  int64  // else the lock lies Delta bytes from the accessed cell
+	// Way, if not 0, numbers how the accessed object determines another one, that
+	// which owns it: the lock is its cell Cell (reach.Owner). With Stable, how it
+	// leads to the lock, beginning with its cell Cell (reach.StablePath).
+	Way    uint32
+	Stable bool
 	Write  bool
 }
 
@@ -116,6 +132,21 @@ type SameLock struct{ Cell uint32 }
 // SameBase: both hold the lock Delta bytes from the accessed location.
 type SameBase struct{ Delta int64 }
 
+// SameOwner: both hold the lock at Cell of the object that owns the accessed one.
+// A checker must check that both load their way from a value that they hold the
+// lock of, and that the effects of the cells on the way, or the stores into them,
+// let the accessed object determine that one (reach.OwnerOf).
+type SameOwner struct{ Cell uint32 }
+
+// StablePath: both hold the lock that the accessed object leads to, by fields that
+// are written once, the first of them Cell. A checker must check the stores to all
+// cells on the way.
+type StablePath struct{ Cell uint32 }
+
+// OwnGoroutine: what one accesses was made in its goroutine, or for it; the other
+// is another goroutine, of which the same holds.
+type OwnGoroutine struct{ A, B uint32 }
+
 // Kind names the kind of evidence.
 func (NoConflict) Kind() string   { return "no-conflict" }
 func (NeverEscapes) Kind() string { return "never-escapes" }
@@ -124,3 +155,6 @@ func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
+func (SameOwner) Kind() string    { return "same-owner" }
+func (StablePath) Kind() string   { return "stable-path" }
+func (OwnGoroutine) Kind() string { return "own-goroutine" }
