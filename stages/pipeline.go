@@ -16,7 +16,8 @@
 // has been waited for, precede.go for what comes before a signal, flags.go for
 // values that tell who stored them, once.go for bodies of Do, waitgroup.go for
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
-// that one speaks for, published.go and leaks.go for objects in the making.
+// that one speaks for, published.go and leaks.go for objects in the making,
+// frames.go and local.go for objects of one call or one iteration.
 // cells.go runs the table on the pairs of one location.
 package stages
 
@@ -49,6 +50,7 @@ var Pipeline = [...]*Stage{
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteGlobalLock(p) }},
 	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object itself", Source: "POPL'07 section 3.3, form (a)",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
+	{Name: "local-frame", Doc: "refute pairs on objects of one call or iteration, by its own order and locks", Source: "design 04, same instance (4)", Refute: refuteFrame},
 }
 
 // Rows of Pipeline that code speaks of. Those before escaping choose the pairs
@@ -57,6 +59,7 @@ const (
 	rowAliasing = 2
 	rowEscaping = 3
 	rowParallel = 4
+	rowFrame    = 8 // the first that asks what frames an object belongs to
 )
 
 // order documents why rows stand where they do; TestOrder holds Pipeline to it.
@@ -69,6 +72,7 @@ var order = [...]struct{ before, after, why string }{
 	{"published", "global-lock", "what was not shared yet needs no lock"},
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
+	{"local-lock", "local-frame", "a frame costs an analysis of its own"},
 }
 
 // StageInfo describes a row of the pipeline.

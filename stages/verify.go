@@ -42,8 +42,11 @@ type run struct {
 	par  *parallel
 	lock *mustnot.Locks
 	pub  *published
-	user []stage.Set // by instance: the threads that run it under a call made in scope
-	made map[pta.ObjID]bool
+	over *overwritten
+	// frames are those that objects belong to.
+	frames *frames
+	user   []stage.Set // by instance: the threads that run it under a call made in scope
+	made   map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
 	under  stage.Bits
 	scope  stage.Bits          // instances of functions in scope
@@ -254,6 +257,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	v := stage.NewView(w, entry)
 	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
 	r.pub = newPublished(r, &sh.holders)
+	r.over, r.frames = sh.over, newFrames(r)
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells

@@ -110,6 +110,16 @@ type At struct {
 // to know it orders.
 type Published struct{ Object, Access uint32 }
 
+// Framed: the object belongs to the frame of instance Root, or of the iterations
+// of its loop at block Head (-1: none), and By says for each two accesses why they
+// cannot race in one execution of it.
+type Framed struct {
+	Root   pta.InstID
+	Head   int
+	Object uint32
+	By     []Evidence
+}
+
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
@@ -122,5 +132,6 @@ func (NeverEscapes) Kind() string { return "never-escapes" }
 func (Ordered) Kind() string      { return "ordered" }
 func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
+func (Framed) Kind() string       { return "framed" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
