@@ -30,7 +30,7 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	}
 	sig := r.sign(cell, classes)
 	d, ok := r.alike[sig]
-	if !ok || d.local && d.frames != r.frames.key(obj) {
+	if !ok || d.local && d.frames != r.localKey(cell) {
 		before := outcome{fun: fun.after(), out: rep.out, below: rep.below}
 		local := r.pairs(cell, classes, rep, fun)
 		if ok {
@@ -42,7 +42,7 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 			d.fun[k].pairs -= before.fun[k].pairs
 		}
 		if local {
-			d.frames = r.frames.key(obj)
+			d.frames = r.localKey(cell)
 		}
 		r.alike[sig] = d
 		return
@@ -50,6 +50,17 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	fun.repeat(d.fun)
 	rep.out += d.out
 	rep.below += d.below
+}
+
+// localKey tells apart cells that the stages which look at frames may: by the
+// frames of their object, and elements of arrays one by one.
+func (r *run) localKey(cell uint32) string {
+	o, off := r.v.Res.Object(cell)
+	key := r.frames.key(o)
+	if c := r.v.Res.Cell(o, off); c != nil && c.Array != 0 {
+		key += fmt.Sprint(" ", cell)
+	}
+	return key
 }
 
 // waits reports whether a class is of Waits on a wait group: of those that wait

@@ -65,6 +65,7 @@ type frame struct {
 	outside stage.Bits
 	view    *stage.View
 	par     *parallel
+	alone   map[pta.InstID]bool // see only
 }
 
 // Bounds of the work on frames: how many instances one may run, how far above an
@@ -330,6 +331,115 @@ func (fs *frames) made(f *frame, o pta.ObjID) bool {
 		case f.outside.Has(int(m)):
 			return false
 		}
+	}
+	return true
+}
+
+// only reports whether an instance other than the root runs in the frame alone:
+// no path leads there without the frame; or it is entered as a closure, and all
+// closures that may have its captured values are made in the frame; or all that
+// calls or starts it is in the frame alone.
+func (fs *frames) only(f *frame, n pta.InstID) bool {
+	if !f.live.Has(int(n)) || n == f.Root {
+		return false
+	}
+	if !f.outside.Has(int(n)) {
+		return true
+	}
+	if is, ok := f.alone[n]; ok {
+		return is
+	}
+	if f.alone == nil {
+		f.alone = map[pta.InstID]bool{}
+	}
+	f.alone[n] = false
+	v := fs.r.v
+	is := fs.closuresOf(f, n)
+	if !is {
+		is = n != v.Root() && !slices.ContainsFunc(v.In(n), func(c stage.Caller) bool {
+			if c.Inst == f.Root {
+				return slices.ContainsFunc(v.PointsOf(c.Inst, c.Kind, c.Row), func(p uint32) bool { return !f.inside(v, p) })
+			}
+			return !fs.only(f, c.Inst)
+		})
+	}
+	f.alone[n] = is
+	return is
+}
+
+// closuresOf reports whether all closures that may enter an instance are made in
+// the frame. A closure that does binds what the instance's captured variables may
+// point to.
+func (fs *frames) closuresOf(f *frame, n pta.InstID) bool {
+	v := fs.r.v
+	g := v.Res.Func(n)
+	if len(g.Free) == 0 || n == v.Root() {
+		return false
+	}
+	ok := true
+	for _, c := range v.In(n) {
+		if c.Kind == pta.EdgeAny || c.Kind == pta.EdgeAnyGo || v.Res.Func(c.Inst).Calls[c.Row].Fn == facts.NoReg {
+			return false
+		}
+		v.Res.PointsTo(c.Inst, v.Res.Func(c.Inst).Calls[c.Row].Fn, 0).Each(func(cell uint32) {
+			o, _ := v.Res.Object(cell)
+			if s := v.Res.Site(o); ok && s != nil && s.Kind == facts.SiteClosure && s.Fn == g.ID && fs.binds(n, g, o) {
+				ok = fs.made(f, o)
+			}
+		})
+	}
+	return ok
+}
+
+// origin returns the instance that the frames of an instance's accesses may have
+// as root, or begin above: where its closures are made, or itself.
+func (fs *frames) origin(n pta.InstID) pta.InstID {
+	v := fs.r.v
+	g := v.Res.Func(n)
+	if len(g.Free) == 0 {
+		return n
+	}
+	root := pta.InstID(0)
+	for _, c := range v.In(n) {
+		if c.Kind == pta.EdgeAny || c.Kind == pta.EdgeAnyGo {
+			return n
+		}
+		v.Res.PointsTo(c.Inst, v.Res.Func(c.Inst).Calls[c.Row].Fn, 0).Each(func(cell uint32) {
+			o, _ := v.Res.Object(cell)
+			if s := v.Res.Site(o); s == nil || s.Kind != facts.SiteClosure || s.Fn != g.ID || !fs.binds(n, g, o) {
+				return
+			}
+			for _, m := range v.MakersOf(o) {
+				if v.Live.Has(int(m)) && root == 0 {
+					root = m
+				} else if v.Live.Has(int(m)) {
+					root = v.CommonDominator(root, m)
+				}
+			}
+		})
+	}
+	if root == 0 {
+		return n
+	}
+	return root
+}
+
+// binds reports whether what a closure binds is among what the captured variables
+// of an instance may point to.
+func (fs *frames) binds(n pta.InstID, g *facts.Func, o pta.ObjID) bool {
+	v := fs.r.v
+	cell := v.Res.Objs[o].Node
+	for _, r := range g.Free {
+		l := v.Prog.Layout(g.Regs[r].Type)
+		for k, at := range l.Ptrs {
+			has := v.Res.PointsTo(n, r, uint32(k))
+			all := true
+			v.Res.Content(cell + at).Each(func(c uint32) { all = all && has.Has(c) })
+			if !all {
+				return false
+			}
+		}
+		cell += uint32(len(l.Cells))
 	}
 	return true
 }

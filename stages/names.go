@@ -37,6 +37,11 @@ func (rp *report) evidence(e stage.Evidence) string {
 			why = ", where " + rp.evidence(e.By[0])
 		}
 		return "the object belongs to " + what + why
+	case stage.Apart:
+		if e.Head < 0 {
+			return "the elements have different indices"
+		}
+		return "different iterations of a loop in " + display(rp.r.v.Res.Func(e.Root).Name) + " access different elements"
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:

@@ -17,7 +17,8 @@
 // values that tell who stored them, once.go for bodies of Do, waitgroup.go for
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
-// frames.go and local.go for objects of one call or one iteration.
+// frames.go and local.go for objects of one call or one iteration, index.go,
+// induction.go, source.go and entered.go for elements of arrays.
 // cells.go runs the table on the pairs of one location.
 package stages
 
@@ -51,6 +52,7 @@ var Pipeline = [...]*Stage{
 	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object itself", Source: "POPL'07 section 3.3, form (a)",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
 	{Name: "local-frame", Doc: "refute pairs on objects of one call or iteration, by its own order and locks", Source: "design 04, same instance (4)", Refute: refuteFrame},
+	{Name: "local-index", Doc: "refute pairs on different elements of one array", Source: "design 05, local-index", Refute: refuteIndex},
 }
 
 // Rows of Pipeline that code speaks of. Those before escaping choose the pairs
@@ -73,6 +75,7 @@ var order = [...]struct{ before, after, why string }{
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
 	{"local-lock", "local-frame", "a frame costs an analysis of its own"},
+	{"local-frame", "local-index", "what belongs to one iteration needs no index"},
 }
 
 // StageInfo describes a row of the pipeline.

@@ -120,6 +120,16 @@ type Framed struct {
 	By     []Evidence
 }
 
+// Apart: the accesses are to different elements of one array. With Head -1 they
+// are at constant positions; else at positions that differ between iterations of
+// the loop of Root at block Head, and By says why they cannot race in one.
+type Apart struct {
+	Object uint32
+	Root   pta.InstID
+	Head   int
+	By     []Evidence
+}
+
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
@@ -133,5 +143,6 @@ func (Ordered) Kind() string      { return "ordered" }
 func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
 func (Framed) Kind() string       { return "framed" }
+func (Apart) Kind() string        { return "apart" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
