@@ -199,6 +199,7 @@ const (
 	ArithAdd
 	ArithSub
 	ArithMul
+	ArithMin
 	ArithEq
 	ArithNe
 	ArithLt

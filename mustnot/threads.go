@@ -10,10 +10,10 @@ import (
 // one of thread t, which starts with an instance, if the accessed object was made below it: by the goroutine, by
 // those that it started, or, where its start begins no frame of its own, in the same
 // iteration that started it.
-func (l *Locks) OwnFrame(t int, entry pta.InstID, a *stage.Access, cell uint32) stage.Frame {
+func (l *Locks) OwnFrame(t int, entry pta.InstID, a *stage.Access, cell uint32) stage.Began {
 	f := l.v.Res.Func(a.Inst)
 	if t == 0 || a.Deep || f.Is(facts.FnUnknown) {
-		return stage.Frame{}
+		return stage.Began{}
 	}
 	var base facts.Reg
 	switch f.Points[a.Point].Op {
@@ -22,7 +22,7 @@ func (l *Locks) OwnFrame(t int, entry pta.InstID, a *stage.Access, cell uint32) 
 	case facts.OpSync:
 		base = f.Syncs[a.Row].Obj
 	default:
-		return stage.Frame{}
+		return stage.Began{}
 	}
 	o, _ := l.v.Res.Object(cell)
 	return l.Effects().OwnFrame(t, entry, a.Inst, a.Point, base, o)

@@ -61,6 +61,17 @@ var empty Set
 // Func returns the function of an instance; nil if only its name is known.
 func (r *Result) Func(i InstID) *facts.Func { return r.u.Funcs[r.Insts[i].Fn] }
 
+// With returns the result with f in the place of the function of its id: one with
+// the same rows, whose control flow takes some of the paths only. Cost: the number
+// of functions.
+func (r *Result) With(f *facts.Func) *Result {
+	out, prog, u := *r, *r.Prog, *r.u
+	u.Funcs = slices.Clone(u.Funcs)
+	u.Funcs[f.ID] = f
+	prog.Universe, out.Prog, out.u = &u, &prog, &u
+	return &out
+}
+
 // any reports whether the edge's row is one of Anys rather than of Calls.
 func (k EdgeKind) any() bool { return k == EdgeAny || k == EdgeAnyGo }
 

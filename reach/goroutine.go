@@ -11,20 +11,20 @@ import (
 // entry. Each object lies below one frame of its node at most, since they do not
 // nest. The zero Frame says nothing. Threads may be those of another view of the
 // program, with fewer starts.
-func (e *Effects) OwnFrame(t int, entry, n pta.InstID, point uint32, r facts.Reg, target pta.ObjID) stage.Frame {
+func (e *Effects) OwnFrame(t int, entry, n pta.InstID, point uint32, r facts.Reg, target pta.ObjID) stage.Began {
 	g := e.t.act[entry]
 	if t == 0 || g == Root || e.t.recursive[g] || e.types[entry] == nil || e.exempt.Has(int(target)) {
-		return stage.Frame{}
+		return stage.Began{}
 	}
 	if w, ok := e.Typed(n, r, 0, point); ok && e.t.above(g, w) {
-		return stage.Frame{Thread: t, Node: uint32(g), Alone: e.t.own[entry]}
+		return stage.Began{Thread: t, Node: uint32(g), Alone: e.t.own[entry]}
 	}
-	return stage.Frame{}
+	return stage.Began{}
 }
 
 // Apart reports whether no object lies below frames f and g if these are of two
 // goroutines.
-func (e *Effects) Apart(f, g stage.Frame) bool {
+func (e *Effects) Apart(f, g stage.Began) bool {
 	switch {
 	case f.Node == 0 || g.Node == 0:
 		return false

@@ -130,7 +130,7 @@ func (a *awaited) solve() {
 		}
 	}
 	// Entry states, top-down: the greatest fixed point from unvisited.
-	root := v.Res.Root
+	root := v.Root()
 	a.entry[root] = make([]uint8, len(a.signals)) // (A1)
 	work = append(work, root)
 	queued[root] = true

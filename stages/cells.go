@@ -30,13 +30,19 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	}
 	sig := r.sign(cell, classes)
 	d, ok := r.alike[sig]
-	if !ok {
-		before := outcome{fun.after(), rep.out, rep.below}
-		r.pairs(cell, classes, rep, fun)
-		d = outcome{fun.after(), rep.out - before.out, rep.below - before.below}
+	if !ok || d.local && d.frames != r.localKey(cell) {
+		before := outcome{fun: fun.after(), out: rep.out, below: rep.below}
+		local := r.pairs(cell, classes, rep, fun)
+		if ok {
+			return
+		}
+		d = outcome{fun: fun.after(), out: rep.out - before.out, below: rep.below - before.below, local: local}
 		for k := range d.fun {
 			d.fun[k].tuples -= before.fun[k].tuples
 			d.fun[k].pairs -= before.fun[k].pairs
+		}
+		if local {
+			d.frames = r.localKey(cell)
 		}
 		r.alike[sig] = d
 		return
@@ -46,13 +52,25 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 	rep.below += d.below
 }
 
+// localKey tells apart cells that the stages which look at frames may: by the
+// frames of their object, and elements of arrays one by one.
+func (r *run) localKey(cell uint32) string {
+	o, off := r.v.Res.Object(cell)
+	key := r.frames.key(o)
+	if c := r.v.Res.Cell(o, off); c != nil && c.Array != 0 {
+		key += fmt.Sprint(" ", cell)
+	}
+	return key
+}
+
 // waits reports whether a class is of Waits on a wait group: of those that wait
 // at the same time the first alone conflicts with an Add from zero, and none
 // with another Wait.
 func (r *run) waits(c *stage.Class) bool { return r.w.Accesses[c.Rep].Sync == stage.UseWait }
 
-// pairs runs the pipeline on the pairs of classes of a cell.
-func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) {
+// pairs runs the pipeline on the pairs of classes of a cell, and reports whether
+// some got to the stages that look at the object's frames.
+func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) (local bool) {
 	obj, _ := r.v.Res.Object(cell)
 	rep.next()
 	fun.classes(classes)
@@ -73,6 +91,7 @@ func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funne
 					break
 				}
 			}
+			local = local || at >= rowFrame
 			n := a.Tuples * b.Tuples
 			if i == j {
 				n = a.Tuples * (a.Tuples + 1) / 2
@@ -86,6 +105,7 @@ func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funne
 		}
 	}
 	rep.count(cell, fun.done())
+	return local
 }
 
 // whole is the order class that stands for a thread as a whole, where points
@@ -108,6 +128,8 @@ type signature [sha256.Size]byte
 type outcome struct {
 	fun        []counts // by stage
 	out, below int
+	local      bool   // some pair got to the stages that look at frames,
+	frames     string // and these are the object's
 }
 
 // sign returns the signature of a cell: all that pairs looks at.
@@ -199,7 +221,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		user, scope   bool
 		under, fresh  bool
 		locks         string
-		own           stage.Frame
+		own           stage.Began
 	}
 	byKey := map[key]*stage.Class{}
 	var list []*stage.Class

@@ -26,6 +26,22 @@ func (rp *report) evidence(e stage.Evidence) string {
 		return "ordered by " + e.Rule + " on " + rp.cellName(e.Cell)
 	case stage.Published:
 		return "one access belongs to the making of the object, and every way to it orders"
+	case stage.Framed:
+		f := rp.r.v.Res.Func(e.Root)
+		what := "one call of " + display(f.Name)
+		if e.Head >= 0 {
+			what = "one iteration of a loop in " + display(f.Name)
+		}
+		why := ""
+		if len(e.By) > 0 {
+			why = ", where " + rp.evidence(e.By[0])
+		}
+		return "the object belongs to " + what + why
+	case stage.Apart:
+		if e.Head < 0 {
+			return "the elements have different indices"
+		}
+		return "different iterations of a loop in " + display(rp.r.v.Res.Func(e.Root).Name) + " access different elements"
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:

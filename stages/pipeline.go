@@ -16,7 +16,9 @@
 // has been waited for, precede.go for what comes before a signal, flags.go for
 // values that tell who stored them, once.go for bodies of Do, waitgroup.go for
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
-// that one speaks for, published.go and leaks.go for objects in the making.
+// that one speaks for, published.go and leaks.go for objects in the making,
+// frames.go and local.go for objects of one call or one iteration, index.go,
+// induction.go, source.go and entered.go for elements of arrays.
 // cells.go runs the table on the pairs of one location.
 package stages
 
@@ -51,6 +53,8 @@ var Pipeline = [...]*Stage{
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
 	{Name: "local-thread", Doc: "refute pairs on objects made in, or for, one goroutine each", Source: "POPL'07 sections 4 and 5.1.2",
 		Refute: func(r *run, p *stage.Pair) stage.Evidence { return r.lock.RefuteLocalThread(p) }},
+	{Name: "local-frame", Doc: "refute pairs on objects of one call or iteration, by its own order and locks", Source: "design 04, same instance (4)", Refute: refuteFrame},
+	{Name: "local-index", Doc: "refute pairs on different elements of one array", Source: "design 05, local-index", Refute: refuteIndex},
 }
 
 // Rows of Pipeline that code speaks of. Those before escaping choose the pairs
@@ -59,6 +63,7 @@ const (
 	rowAliasing = 2
 	rowEscaping = 3
 	rowParallel = 4
+	rowFrame    = 9 // the first that asks what frames an object belongs to
 )
 
 // order documents why rows stand where they do; TestOrder holds Pipeline to it.
@@ -72,6 +77,8 @@ var order = [...]struct{ before, after, why string }{
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
 	{"local-lock", "local-thread", "a lock says more of what the program means than where objects were made"},
+	{"local-thread", "local-frame", "a frame costs an analysis of its own"},
+	{"local-frame", "local-index", "what belongs to one iteration needs no index"},
 }
 
 // StageInfo describes a row of the pipeline.

@@ -511,6 +511,27 @@ func (r *running) At(t int, n pta.InstID, p uint32) stage.Set {
 	return r.sets.And(s, r.below[t])
 }
 
+// AtEnd returns the elements that may run while thread t is at the end of a block.
+func (r *running) AtEnd(t int, n pta.InstID, b int) stage.Set {
+	g := r.of[t]
+	if g == nil || !g.reach.Has(int(n)) {
+		return stage.None
+	}
+	s := g.entry[n]
+	if i, ok := g.rel[n]; ok {
+		if g.heads[i][b] == unreached {
+			return stage.None
+		}
+		s = r.apply(s, g.heads[i][b])
+		f := r.v.Res.Func(n)
+		for q := f.Blocks[b].Start; q < f.Blocks[b].End; q++ {
+			e, _ := r.point(g.summaries, n, f.Points[q])
+			s = r.apply(s, e)
+		}
+	}
+	return r.sets.And(s, r.below[t])
+}
+
 // killDescendants extends the kills by (R4) and reports whether any grew.
 func (r *running) killDescendants() bool {
 	grew := false

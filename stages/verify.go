@@ -42,8 +42,14 @@ type run struct {
 	par  *parallel
 	lock *mustnot.Locks
 	pub  *published
-	user []stage.Set // by instance: the threads that run it under a call made in scope
-	made map[pta.ObjID]bool
+	over *overwritten
+	// frames are those that objects belong to.
+	frames   *frames
+	startsAt map[pta.ObjID]bool // see starts
+	// looseObjs is found when first asked for; see loose.
+	looseObjs stage.Bits
+	user      []stage.Set // by instance: the threads that run it under a call made in scope
+	made      map[pta.ObjID]bool
 	// under, if set, are the instances that the entry leads to.
 	under  stage.Bits
 	scope  stage.Bits          // instances of functions in scope
@@ -251,8 +257,9 @@ func parallelTests(res *pta.Result) map[string]bool {
 // verifyView runs the pipeline for one entry (or all, -1).
 func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
 	v := stage.NewView(w, entry)
-	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
+	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, startsAt: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
 	r.pub = newPublished(r, &sh.holders)
+	r.over, r.frames = sh.over, newFrames(r)
 	r.findScope()
 	ov := sh.over
 	cells := w.Cells

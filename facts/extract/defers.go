@@ -416,6 +416,10 @@ func (l *lowering) builtin(name string, c *ssa.CallCommon, dst ssa.Value) {
 	case "print", "println", "real", "imag", "complex", "Sizeof", "Alignof", "Offsetof":
 		l.result(dst)
 	case "min", "max":
+		if name == "min" && len(args) == 2 && dst != nil {
+			l.arith(dst, facts.ArithMin, args[0], args[1])
+			break
+		}
 		l.result(dst)
 	case "panic":
 		l.panics(args[0])

@@ -5,7 +5,7 @@ import (
 )
 
 // Flow answers questions about the control flow of one function, panics and
-// deferred calls included. It is immutable.
+// deferred calls included.
 type Flow struct {
 	F       *facts.Func
 	blockOf []uint32   // of each point
@@ -13,6 +13,9 @@ type Flow struct {
 	// At lists, for each row of Calls and of Anys, the points that run it.
 	CallAt [][]uint32
 	AnyAt  [][]uint32
+
+	loops      []*Loop
+	loopsFound bool
 }
 
 // NewFlow computes the Flow of f. Cost: blocks times edges, by words of 64.

@@ -28,7 +28,7 @@ type Class struct {
 	User, InScope bool
 	// Own, if its Node is not 0, is the frame in which the goroutine began and below
 	// which the accessed object was made (reach.Frame).
-	Own Frame
+	Own Began
 	// Fresh: the accesses precede all that others do to the object; see the stage
 	// published.
 	Fresh bool
@@ -36,9 +36,9 @@ type Class struct {
 	Under bool
 }
 
-// Frame is the node, of package reach, in whose frames the goroutines of a thread
+// Began is the node, of package reach, in whose frames the goroutines of a thread
 // begin; Alone tells that nobody else's do.
-type Frame struct {
+type Began struct {
 	Thread int
 	Node   uint32
 	Alone  bool
@@ -126,6 +126,26 @@ type At struct {
 // to know it orders.
 type Published struct{ Object, Access uint32 }
 
+// Framed: the object belongs to the frame of instance Root, or of the iterations
+// of its loop at block Head (-1: none), and By says for each two accesses why they
+// cannot race in one execution of it.
+type Framed struct {
+	Root   pta.InstID
+	Head   int
+	Object uint32
+	By     []Evidence
+}
+
+// Apart: the accesses are to different elements of one array. With Head -1 they
+// are at constant positions; else at positions that differ between iterations of
+// the loop of Root at block Head, and By says why they cannot race in one.
+type Apart struct {
+	Object uint32
+	Root   pta.InstID
+	Head   int
+	By     []Evidence
+}
+
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
@@ -153,6 +173,8 @@ func (NeverEscapes) Kind() string { return "never-escapes" }
 func (Ordered) Kind() string      { return "ordered" }
 func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
+func (Framed) Kind() string       { return "framed" }
+func (Apart) Kind() string        { return "apart" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
 func (SameOwner) Kind() string    { return "same-owner" }

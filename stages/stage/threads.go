@@ -48,7 +48,7 @@ type spawnEdge struct {
 
 // findThreads finds the threads, what they run, and who starts whom.
 func (v *View) findThreads() {
-	v.Threads = []Thread{{Entry: v.Res.Root, Single: true}}
+	v.Threads = []Thread{{Entry: v.root, Single: true}}
 	v.threads = threads{lists: map[Set][]int{}, of: map[spawnEdge]int{}, once: map[int]Bits{}}
 	many := map[pta.InstID]int{}
 	for i := 1; i < len(v.Res.Insts); i++ {

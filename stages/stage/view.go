@@ -14,9 +14,13 @@ type View struct {
 	Live    Bits // instances that run in some thread
 	// Once are the instances entered at most once in the whole run.
 	Once     Bits
+	root     pta.InstID
+	known    *known     // nil: all objects
 	inLive   [][]Caller // call edges of the view into each instance
 	skipTest map[uint32]bool
 	threads  threads
+	idom     []pta.InstID // see dominate.go
+	rank     []uint32
 }
 
 // AllEntries and NoEntry choose a View without a single entry: the program as
@@ -28,7 +32,7 @@ const (
 
 // NewView restricts w to one entry of a test binary, or to AllEntries or NoEntry.
 func NewView(w *World, entry int) *View {
-	v := &View{World: w}
+	v := &View{World: w, root: w.Res.Root}
 	if entry != AllEntries {
 		v.skipTest = map[uint32]bool{}
 		for i, e := range w.Prog.Entries {
@@ -38,7 +42,7 @@ func NewView(w *World, entry int) *View {
 		}
 	}
 	v.live()
-	v.Once = v.once(w.Res.Root, v.Live.Has, true)
+	v.Once = v.once(v.root, v.Live.Has, true)
 	v.findThreads()
 	return v
 }
@@ -48,8 +52,8 @@ func (v *View) live() {
 	n := len(v.Res.Insts)
 	v.Live = NewBits(n)
 	v.inLive = make([][]Caller, n)
-	v.Live.Add(int(v.Res.Root))
-	todo := []pta.InstID{v.Res.Root}
+	v.Live.Add(int(v.root))
+	todo := []pta.InstID{v.root}
 	for len(todo) > 0 {
 		m := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -162,15 +166,17 @@ func (v *View) once(root pta.InstID, within func(int) bool, spawns bool) Bits {
 // OnceObject reports whether an abstract object stands for at most one object:
 // a global, or a site that executes at most once.
 func (v *View) OnceObject(o pta.ObjID) bool {
-	ob := &v.Res.Objs[o]
-	switch ob.Kind {
+	if v.known != nil && !v.known.own.Has(int(o)) {
+		return false
+	}
+	switch v.Res.Objs[o].Kind {
 	case pta.ObjGlobal:
 		return true
 	case pta.ObjSite:
 		// One abstract object may be made by several instances that share a
 		// heap context: all but one of them would have to be dead.
 		var makers []pta.InstID
-		for _, i := range v.InstsOf[ob.Fn] {
+		for _, i := range v.MakersOf(o) {
 			if v.Live.Has(int(i)) {
 				makers = append(makers, i)
 			}
@@ -178,15 +184,68 @@ func (v *View) OnceObject(o pta.ObjID) bool {
 		if len(makers) != 1 || !v.Once.Has(int(makers[0])) {
 			return false
 		}
-		fl := v.Flow(makers[0])
-		f := fl.F
-		var at []uint32
-		for p, pt := range f.Points {
-			if pt.Op == facts.OpAlloc && f.Allocs[pt.Row].Site == ob.Site {
-				at = append(at, uint32(p))
-			}
-		}
-		return len(at) > 0 && fl.RowOnce(at)
+		at := v.AllocsOf(makers[0], o)
+		return len(at) > 0 && v.Flow(makers[0]).RowOnce(at)
 	}
 	return false
+}
+
+// Single returns the one cell that a register points to, if there is just one.
+// In a frame, objects that are the frame's and that nothing in it makes are none
+// that it gets to see.
+func (v *View) Single(i pta.InstID, r facts.Reg) (cell uint32, ok bool) {
+	if v.known == nil {
+		return v.World.Single(i, r)
+	}
+	n := 0
+	v.Res.PointsTo(i, r, 0).Each(func(c uint32) {
+		if o, _ := v.Res.Object(c); n < 2 && v.maySee(o) {
+			cell = c
+			n++
+		}
+	})
+	return cell, n == 1
+}
+
+// maySee reports whether a frame may have a pointer to an object.
+func (v *View) maySee(o pta.ObjID) bool {
+	if !v.known.own.Has(int(o)) || v.Res.Objs[o].Kind != pta.ObjSite {
+		return true
+	}
+	see, ok := v.known.see[o]
+	if !ok {
+		see = slices.ContainsFunc(v.MakersOf(o), func(m pta.InstID) bool { return v.Live.Has(int(m)) })
+		v.known.see[o] = see
+	}
+	return see
+}
+
+// Root is the instance that the view's first goroutine starts with.
+func (v *View) Root() pta.InstID { return v.root }
+
+// MakersOf lists the instances that may make an object of a site, ascending.
+func (w *World) MakersOf(o pta.ObjID) []pta.InstID {
+	ob := &w.Res.Objs[o]
+	var out []pta.InstID
+	for _, i := range w.InstsOf[ob.Fn] {
+		for _, a := range w.Res.Func(i).Allocs {
+			if a.Site == ob.Site && w.Res.PointsTo(i, a.Dst, 0).Has(ob.Node) {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// AllocsOf lists the points of an instance that allocate at the site of an object.
+func (w *World) AllocsOf(i pta.InstID, o pta.ObjID) []uint32 {
+	f := w.Res.Func(i)
+	var at []uint32
+	for p, pt := range f.Points {
+		if pt.Op == facts.OpAlloc && f.Allocs[pt.Row].Site == w.Res.Objs[o].Site {
+			at = append(at, uint32(p))
+		}
+	}
+	return at
 }
