@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
@@ -55,8 +57,11 @@ func (r *run) enteredIn(v *stage.View, par *parallel, within *stage.Loop, f *fra
 		for _, c := range []*stage.Class{p.A, p.B} {
 			for _, m := range c.Members {
 				a := &r.w.Accesses[m.Access]
-				for _, oc := range par.classesAt(par.kindsAt(a.Inst, stage.None), a) {
-					if oc.Thread != t && !par.stopped(running, oc) {
+				cs := par.classesAt(par.kindsAt(a.Inst, stage.None), a)
+				for _, u := range v.ThreadsOf(a.Inst) {
+					// Threads that a join waits for are alone of their kind.
+					joined := func(oc *stage.OrderClass) bool { return oc.Thread == u && par.stopped(running, oc) }
+					if u != t && running.Has(u) && !slices.ContainsFunc(cs, joined) {
 						return false
 					}
 				}
