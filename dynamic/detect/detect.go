@@ -124,6 +124,7 @@ type Options struct {
 type Detector struct {
 	alg     Algorithm
 	step    uint32
+	fast    bool // use the fast path of the live run time
 	state   *shadow.State
 	threads map[uint32]*shadow.Thread
 	owners  map[uint32][]owner // by slot
@@ -142,7 +143,7 @@ type owner struct {
 // New returns a detector that hands races to report, several for one byte if there
 // are several.
 func New(alg Algorithm, o Options, report func(Race)) *Detector {
-	d := &Detector{alg: alg, step: o.Step, threads: map[uint32]*shadow.Thread{}, owners: map[uint32][]owner{}, report: report}
+	d := &Detector{alg: alg, step: o.Step, fast: o.Firsts && !alg.arrays, threads: map[uint32]*shadow.Thread{}, owners: map[uint32][]owner{}, report: report}
 	d.state = shadow.New(shadow.Options{Arrays: alg.arrays, Firsts: o.Firsts, Slots: o.Slots, Memory: o.Memory}, d.raced)
 	d.start(nil, 0)
 	return d
@@ -289,6 +290,9 @@ func (d *Detector) piece(t *shadow.Thread, e *trace.Event, p trace.Part, kind ui
 		}
 	}
 	addr, size, count, stride := uintptr(p.Addr), uintptr(p.Size), uintptr(p.Count), uintptr(p.Stride)
+	if d.fast && count == 1 && size == 1 && kind <= shadow.Write && d.try(t, addr, kind, e.Site) {
+		return
+	}
 	if count == 1 {
 		for size > 0 {
 			n := shadow.Access(d.state, t, addr, size, kind, e.Site)
@@ -300,4 +304,26 @@ func (d *Detector) piece(t *shadow.Thread, e *trace.Event, p trace.Part, kind ui
 		n := shadow.Range(d.state, t, addr, size, count, stride, kind, e.Site)
 		addr, count = addr+n*stride, count-n
 	}
+}
+
+// try performs an access to one byte as the live run time does. It reports whether that
+// was all.
+func (d *Detector) try(t *shadow.Thread, addr uintptr, kind uint8, site uint32) bool {
+	c := shadow.Find(t, addr)
+	if c == nil {
+		return false
+	}
+	if shadow.Same(t, c, kind) {
+		return true
+	}
+	how := shadow.Hard
+	if kind == shadow.Write {
+		how = shadow.TryWrite(t, c, site)
+	} else {
+		how = shadow.TryRead(t, c, site)
+	}
+	if how == shadow.Check {
+		shadow.Recheck(d.state, t, addr, kind, site)
+	}
+	return how != shadow.Hard
 }

@@ -217,7 +217,7 @@ func (b *builder) pointers() error {
 	return nil
 }
 
-// decode of sizes
+// words are the widths of the types of sync/atomic.
 var words = map[string]string{"Int32": "32", "Uint32": "32", "Int64": "64", "Uint64": "64", "Uintptr": "64"}
 
 // atomic makes the functions of sync/atomic go through the run time, when they are
@@ -228,13 +228,10 @@ func (b *builder) atomic() error {
 	found := map[string]bool{}
 	for _, rel := range []string{"sync/atomic/doc.go", "sync/atomic/doc_64.go"} {
 		f, src, err := b.parse(rel)
-		if os.IsNotExist(err) {
-			continue
+		if err != nil && rel == "sync/atomic/doc_64.go" {
+			continue // before it came, all was in doc.go; what is missed is refused below
 		}
 		if err != nil {
-			if rel == "sync/atomic/doc_64.go" {
-				continue // until Go 1.25 all is in doc.go
-			}
 			return err
 		}
 		file := b.fset.File(f.Pos())
@@ -297,7 +294,7 @@ func (b *builder) atomic() error {
 	return nil
 }
 
-// atomicFunc is a function of sync/atomic.
+// atomicFunc is a function of sync/atomic: its signature, and its source.
 type atomicFunc struct {
 	sig  string
 	body string
@@ -337,12 +334,9 @@ func atomicFuncs() map[string]atomicFunc {
 			}
 			body := "\n//go:nosplit\nfunc bf" + name + "(addr *T" + op.params + ") " + op.result + " { " + call + " }\n" +
 				"\n//go:linkname " + name + "\n//go:nosplit\nfunc " + name + "(addr *T" + op.params + ") " + op.result + " { " + ret + "bf" + name + "(addr" + args + ") }\n"
-			params := "*T" + strings.ReplaceAll(op.params, ", old, new T", ", T, T")
-			if i := strings.LastIndex(params, " T"); i >= 0 && !strings.Contains(params, "T, T, T") {
-				params = "*T, T"
-			}
-			t := strings.NewReplacer("T", strings.ToLower(kind), "W", "uint"+words[kind])
-			fns[name] = atomicFunc{sig: t.Replace("(" + params + ") (" + op.result + ")"), body: replaceWords(body, strings.ToLower(kind), "uint"+words[kind])}
+			sig := "(*T" + strings.Repeat(", T", strings.Count(args, ",")) + ") (" + op.result + ")"
+			t, w := strings.ToLower(kind), "uint"+words[kind]
+			fns[name] = atomicFunc{sig: replaceWords(sig, t, w), body: replaceWords(body, t, w)}
 		}
 	}
 	return fns

@@ -131,7 +131,7 @@ func (t *tree) require(rel string, want, have map[string]string) error {
 	return nil
 }
 
-// replaceOnce replaces old, which must occur exactly n times.
+// replace replaces old, which must occur exactly n times.
 func (t *tree) replace(rel string, src []byte, n int, old, new string) ([]byte, error) {
 	if got := strings.Count(string(src), old); got != n {
 		return nil, t.refuse(rel+": "+strings.TrimSpace(old), fmt.Sprintf("it occurs %d times, not %d", got, n))

@@ -4,16 +4,16 @@ package shadow
 // take one: so they may run where the rest of the package may not. They are for states
 // with Firsts and without Arrays, and for one byte.
 
-// What Try did.
+// What TryRead and TryWrite did.
 const (
 	Done  = iota
 	Hard  // nothing: call Access
-	Check // it recorded the access, but there may be races: call Recheck
+	Check // the access was recorded, but there may be races: call Recheck
 )
 
-// find returns the cell of exactly the byte at addr, nil if there is none, or t has no
+// Find returns the cell of exactly the byte at addr, nil if there is none, or t has no
 // slot, or t has not looked at the page lately.
-func find(t *Thread, addr uintptr) *cell {
+func Find(t *Thread, addr uintptr) *cell {
 	no := addr >> pageShift
 	e := &t.seen[no%nSeen]
 	if e.no != no || e.p == nil || t.epoch == 0 {
@@ -40,43 +40,66 @@ func find(t *Thread, addr uintptr) *cell {
 	return x.cell(addr&7 - 1)
 }
 
-// Same reports whether t has made an access in this epoch that covers a plain one to the
-// byte at addr.
-func Same(t *Thread, addr uintptr, kind uint8) bool {
-	c := find(t, addr)
-	return c != nil && (load64(&c.w) == t.epoch || kind == Read && load64(&c.r) == t.epoch)
+// Same reports whether t has made an access in this epoch that covers a plain one to
+// what c, which Find returned, stands for.
+func Same(t *Thread, c *cell, kind uint8) bool {
+	return load64(&c.w) == t.epoch || kind == Read && load64(&c.r) == t.epoch
 }
 
-// Try is touchWrite or touchRead where no access is a vector and none races.
-func Try(t *Thread, addr uintptr, kind uint8, site uint32) int {
-	c := find(t, addr)
-	if c == nil {
-		return Hard
+// SameAtomic is Same for an atomic access: one of this kind was made in this epoch.
+func SameAtomic(t *Thread, c *cell, kind uint8) bool {
+	r := load64(&c.r)
+	if r&special == 0 || r == busy || load64(&c.w)&special != 0 {
+		return false
 	}
+	at := loadAtoms(readersOf(r))
+	if at == nil {
+		return false
+	}
+	v := &at.r
+	if kind == AtomicWrite {
+		v = &at.w
+	}
+	e := entryOf(nil, v, t.slot, false)
+	return e != nil && load64(&e.epoch) == t.epoch
+}
+
+// plain reports whether w is no access, or an epoch that happens before t.
+func plain(t *Thread, w uint64) bool {
+	return w == 0 || w&special == 0 && before(t, w)
+}
+
+// TryWrite is touchWrite for a cell that Find returned, where no access is a vector and
+// none races.
+func TryWrite(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
-	if (w|r)&special != 0 || w != 0 && !before(t, w) || r != 0 && !before(t, r) {
+	if !plain(t, w) || !plain(t, r) || !cas64(&c.w, w, t.epoch) {
 		return Hard
 	}
-	if kind == Write {
-		if !cas64(&c.w, w, t.epoch) {
-			return Hard
-		}
-		c.ws = site
-		r = load64(&c.r)
-	} else {
-		if !cas64(&c.r, r, t.epoch) {
-			return Hard
-		}
-		c.rs = site
-		w = load64(&c.w)
-	}
+	c.ws = site
 	t.stat.Checks++
 	if w|r == 0 {
 		t.stat.Locations++
 	}
 	// Who came meanwhile sees what was recorded, or is seen here.
-	if kind == Write && (r&special != 0 || r != 0 && !before(t, r) || load64(&c.w)&special != 0) ||
-		kind == Read && (w&special != 0 || w != 0 && !before(t, w) || load64(&c.r)&special != 0) {
+	if now := load64(&c.r); now != r && !plain(t, now) || load64(&c.w)&special != 0 {
+		return Check
+	}
+	return Done
+}
+
+// TryRead is touchRead in the same cases.
+func TryRead(t *Thread, c *cell, site uint32) int {
+	w, r := load64(&c.w), load64(&c.r)
+	if !plain(t, w) || !plain(t, r) || !cas64(&c.r, r, t.epoch) {
+		return Hard
+	}
+	c.rs = site
+	t.stat.Checks++
+	if w|r == 0 {
+		t.stat.Locations++
+	}
+	if now := load64(&c.w); now != w && !plain(t, now) || load64(&c.r)&special != 0 {
 		return Check
 	}
 	return Done

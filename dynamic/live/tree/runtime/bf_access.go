@@ -30,7 +30,7 @@ func raceread(addr uintptr) {
 	if t == nil {
 		return
 	}
-	// This is bfSame for aligned addresses. Page 0 is none.
+	// This is bfFind and bfSame for aligned addresses. Page 0 is none.
 	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
 		if c := e.p.cells; c != nil {
 			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch || c.r == t.epoch {
@@ -61,11 +61,21 @@ func racewrite(addr uintptr) {
 //
 //go:nosplit
 func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
-	if addr&7 != 0 && bfSame(t, addr, kind) {
+	if gp := getg(); addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
+		return // and the stack may move before the end of this
+	}
+	c := bfFind(t, addr)
+	if c != nil && bfSame(t, c, kind) {
 		return
 	}
-	if m := &t.local.sites[pc>>2%bfSites]; m.pc == pc && m.fp == fp && m.calls == t.local.calls {
-		switch bfTry(t, addr, kind, m.site) {
+	if m := &t.local.sites[pc>>2%bfSites]; c != nil && m.pc == pc && m.fp == fp && m.calls == t.local.calls {
+		how := bfHard
+		if kind == bfRead {
+			how = bfTryRead(t, c, m.site)
+		} else {
+			how = bfTryWrite(t, c, m.site)
+		}
+		switch how {
 		case bfDone:
 			return
 		case bfCheck:

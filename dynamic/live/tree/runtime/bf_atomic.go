@@ -89,7 +89,9 @@ func bfAtomicBegin(t *bfThread, addr, fp, pc uintptr, op uint8) *bf_syncObj {
 	if op == bfLoad {
 		kind = bfAtomicRead
 	}
-	bfAccess(&bfWorld, t, addr, 1, kind, bfSite(fp, pc, getg().m.curg))
+	if c := bfFind(t, addr); c == nil || !bfSameAtomic(t, c, kind) {
+		bfAccess(&bfWorld, t, addr, 1, kind, bfSite(fp, pc, getg().m.curg))
+	}
 	return bfBeginAtomic(&bfWorld, t, addr)
 }
 

@@ -278,12 +278,20 @@ func bfOthers() bool {
 // racefini is called when the program ends with exit code 0: at the end of main, or
 // by os.Exit(0). It does not return.
 func racefini() {
-	bf_lock(&bfReportLock)
-	bfReadOptions()
-	bf_unlock(&bfReportLock)
+	// On the system stack: who waits for bfReportLock does not let others run.
+	systemstack(func() {
+		bf_lock(&bfReportLock)
+		bfReadOptions()
+		bf_unlock(&bfReportLock)
+	})
 	if bfOpts.sleep > 0 && bfOthers() { // others may be about to race
 		timeSleep(bfOpts.sleep)
 	}
+	systemstack(bfFinish)
+}
+
+// bfFinish prints what there is to say at the end, and ends the program.
+func bfFinish() {
 	bf_lock(&bfReportLock) // for ever: nothing is printed from now on
 	n := bfLoadCount()
 	if n > 0 {
