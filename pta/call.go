@@ -246,7 +246,7 @@ func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 		return
 	}
 	callee := s.u.Funcs[fn]
-	if callee != nil && !s.fitsCall(f, &f.Calls[c.row], callee) {
+	if callee != nil && len(callee.Params) != len(f.Calls[c.row].Args) {
 		return // a function of another signature got here by imprecision
 	}
 	recv := noObj
@@ -259,27 +259,6 @@ func (s *solver) callValue(c constraint, p uint32, o ObjID) {
 	}
 	to := s.link(c.inst, f, c.row, fn, ctx, true)
 	s.bind(to, o)
-}
-
-// fitsCall reports whether a call of a function value may run callee: it takes as
-// many arguments, of the same types but for names, unless unsafe makes functions of
-// the value's type. Should it do so later, loosenFuncs has functions called again.
-func (s *solver) fitsCall(f *facts.Func, c *facts.Call, callee *facts.Func) bool {
-	if len(callee.Params) != len(c.Args) {
-		return false
-	}
-	if s.looseFuncs[s.u.SkeletonOf(f.Regs[c.Fn].Type)] {
-		return true
-	}
-	for i, a := range c.Args {
-		if a == facts.NoReg {
-			continue
-		}
-		if x, y := f.Regs[a].Type, callee.Regs[callee.Params[i]].Type; x != y && s.u.SkeletonOf(x) != s.u.SkeletonOf(y) {
-			return false
-		}
-	}
-	return true
 }
 
 // function returns the function that an object is, if it is one, and whether

@@ -20,7 +20,6 @@ const (
 	consSpread                       // the variables get what spreads says
 	consPlaces                       // a = dst node: references to what a write through a register of type typ may mean
 	consPlace                        // a = dst node: references to what a value of type typ leads to
-	consContents                     // a = dst node: what is in interfaces
 	consVars                         // a = dst node, off = the facts.Reached: the variables that p stands for
 	consPointee                      // a = dst node: the variables that a value of type typ leads to
 	consStep                         // a = dst node, off = the facts.Reached
@@ -395,8 +394,6 @@ func (s *solver) apply(n uint32, c constraint, p uint32) {
 		s.places(c, p)
 	case consPlace:
 		s.place(c, p)
-	case consContents:
-		s.contents(c, p)
 	case consGhost:
 		s.pointsTo(c.a, s.ghost(p, c.typ))
 	case consAny:

@@ -40,10 +40,8 @@ func (s *solver) storesOf(n uint32) *stored {
 	n = s.find(n)
 	st := s.stores[n]
 	if st == nil {
-		st = &stored{vals: s.node(0)}
+		st = &stored{vals: n}
 		s.stores[n] = st
-		s.copyEdge(n, st.vals, flows)
-		s.on(st.vals, constraint{kind: consContents, a: st.vals})
 	}
 	return st
 }
@@ -74,8 +72,8 @@ func spreadKeys(sp *spread) []spreadKey {
 }
 
 // storeType lets what st gives to variables of k flow into the nodes from to on.
-// Into an interface goes each value, and what is in it if it is an interface;
-// into others what their type says (set).
+// Into an interface goes each value (who has a reference to an interface has what
+// is in it too, see give); into others what their type says (set).
 func (s *solver) storeType(st *stored, k spreadKey, to uint32) {
 	if s.u.Types[k.typ].Kind == facts.Interface {
 		s.copyEdge(st.vals, to, flows)

@@ -91,7 +91,7 @@ func (m *mutant) run(t *testing.T, l *loaded) {
 	killed := func() bool {
 		return !survey && !slices.ContainsFunc(m.kills, func(k kill) bool { return !seen[k] })
 	}
-	cheap := []string{"flow", "contexts", "classes", "basic", "calls", "views", "words", "values", "std"}
+	cheap := []string{"flow", "contexts", "classes", "basic", "calls", "views", "words", "values", "std", "pieces", "errorsAs"}
 	for _, pol := range []policy{{pta.Hybrid, 1}, {pta.Insens, 0}, {pta.Obj, 1}, {pta.Hybrid, 2}} {
 		if survey && pol.k != 1 && !strings.HasSuffix(m.file, "context.go") {
 			break

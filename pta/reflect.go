@@ -271,13 +271,6 @@ func (s *solver) place(c constraint, p uint32) {
 	})
 }
 
-// contents adds what is in the interface that p stands for to node c.a.
-func (s *solver) contents(c constraint, p uint32) {
-	if t, base, ok := s.value(p); ok && s.u.Types[t].Kind == facts.Interface {
-		s.copyEdge(base, c.a, flows)
-	}
-}
-
 // held adds what is in the struct or array that p stands for to node c.a.
 func (s *solver) held(c constraint, p uint32) {
 	t, base, ok := s.value(p)

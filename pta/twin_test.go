@@ -357,11 +357,6 @@ func (n *naive) callValue(i int, f *facts.Func, row uint32, p int) {
 	if len(callee.Params) != len(c.Args) {
 		return
 	}
-	for j, a := range c.Args { // another signature
-		if a != facts.NoReg && n.u.SkeletonOf(f.Regs[a].Type) != n.u.SkeletonOf(callee.Regs[callee.Params[j]].Type) {
-			return
-		}
-	}
 	to := n.link(i, f, row, callee, n.calleeCtx(i, f, row, callee, closure), c.Args, callee.Params)
 	if closure == 0 {
 		return
