@@ -26,6 +26,7 @@ type Effects struct {
 	exempt stage.Bits
 	made   []maker
 	gave   map[gaveKey]Node // what loads gave since the effects last changed
+	boxed  map[gaveKey]Node // the same for what boxes hold, as receivers
 	fell   bool             // effects have changed
 	put    map[gaveKey]Node // what stores have brought into all cells of a set
 	stores *storeIndex
@@ -59,7 +60,7 @@ type gaveKey struct {
 func New(v *stage.View, cfg Config) *Effects {
 	e := &Effects{v: v, t: newTree(v), types: make([][]Node, len(v.Res.Insts)), cells: make([]Node, v.Res.Cells()),
 		clean: stage.NewBits(len(v.Res.Objs)), exempt: stage.NewBits(len(v.Res.Objs)), made: make([]maker, len(v.Res.Objs)),
-		gave: map[gaveKey]Node{}, put: map[gaveKey]Node{}, once: map[uint32]bool{}}
+		gave: map[gaveKey]Node{}, boxed: map[gaveKey]Node{}, put: map[gaveKey]Node{}, once: map[uint32]bool{}}
 	if cfg.Rounds == 0 {
 		cfg.Rounds = 200
 	}
@@ -247,6 +248,7 @@ func (e *Effects) solve(rounds int) {
 		if e.fell {
 			e.fell = false
 			clear(e.gave)
+			clear(e.boxed)
 			dirty.Or(w.loads)
 		}
 		for _, n := range order {

@@ -176,12 +176,17 @@ func (w *worker) assert(x *op) {
 	base := w.at(x.src, x.loop)
 	ptrs := e.v.Prog.Layout(a.Type).Ptrs
 	for i := range x.n {
-		t := none
-		e.v.Res.PointsTo(w.n, a.X, 0).Each(func(c uint32) {
-			t = e.t.meet(t, e.payload(c, a.Type, ptrs[i]))
-		})
-		if t != none {
-			t = e.t.meet(base, t)
+		t := Root
+		if base != Root {
+			t = none
+			e.v.Res.PointsTo(w.n, a.X, 0).Each(func(c uint32) {
+				if t != Root {
+					t = e.t.meet(t, e.payload(c, a.Type, ptrs[i]))
+				}
+			})
+			if t != none {
+				t = e.t.meet(base, t)
+			}
 		}
 		if t != Root {
 			w.loads.Add(int(w.n))
@@ -275,28 +280,45 @@ func (w *worker) receiver(x *op, c *facts.Call, r facts.Reg, p *plan, give func(
 	e := w.e
 	base := w.at(w.f.Regs[c.Recv].Node, w.p.use(c.Recv, x.point))
 	for k := range p.leaves(r) {
-		t := none
-		e.v.Res.PointsTo(w.n, c.Recv, 0).Each(func(cell uint32) {
-			o, _ := e.v.Res.Object(cell)
-			ob := &e.v.Res.Objs[o]
-			if ob.Type == 0 {
-				t = Root
-				return
+		t := Root
+		if base != Root {
+			if t = e.received(e.v.Res.PointsTo(w.n, c.Recv, 0), k); t != none {
+				t = e.t.meet(base, t)
 			}
-			if ptrs := e.v.Prog.Layout(ob.Type).Ptrs; int(k) < len(ptrs) {
-				t = e.t.meet(t, e.payload(cell, 0, ptrs[k]))
-			} else if kind, ok := e.v.Res.SiteKind(o); !ok || kind != facts.SiteBox {
-				t = Root
-			}
-		})
-		if t != none {
-			t = e.t.meet(base, t)
 		}
 		if t != Root {
 			w.loads.Add(int(w.n))
 		}
 		give(r, k, t)
 	}
+}
+
+// received returns what holds of the k-th pointer-like leaf of what the boxes of a
+// set hold: the same for all methods that a call may run.
+func (e *Effects) received(set *pta.Set, k uint32) Node {
+	key := gaveKey{set, k}
+	if t, ok := e.boxed[key]; ok {
+		return t
+	}
+	t := none
+	set.Each(func(cell uint32) {
+		if t == Root {
+			return
+		}
+		o, _ := e.v.Res.Object(cell)
+		ob := &e.v.Res.Objs[o]
+		if ob.Type == 0 {
+			t = Root
+			return
+		}
+		if ptrs := e.v.Prog.Layout(ob.Type).Ptrs; int(k) < len(ptrs) {
+			t = e.t.meet(t, e.payload(cell, 0, ptrs[k]))
+		} else if kind, ok := e.v.Res.SiteKind(o); !ok || kind != facts.SiteBox {
+			t = Root
+		}
+	})
+	e.boxed[key] = t
+	return t
 }
 
 // bindings gives a closure's free variables what its objects hold.
