@@ -151,8 +151,10 @@
 //	     (objectReach). Cycles collapse
 //	(R3) what is stored through reflection goes, as far as it fits, into the
 //	     variables that are written: into interfaces the value itself, into others
-//	     what values of their type hold, or a reference's pointer. What decoding stores is fresh: an object of the pointee
-//	     type of each variable that is reached
+//	     what assignable values hold, leaf by leaf, or a reference's pointer. In an
+//	     object that unsafe viewed at other types, what structs hold may go
+//	     anywhere. What decoding stores is fresh: an object of the pointee type of
+//	     each variable that is reached
 //	(R4) code that is not known may store anything that is reachable into
 //	     everything that is reachable: through one variable a type. For a cell p
 //	     of type t that is reachable itself, p and the variable of t hold the
@@ -168,8 +170,7 @@
 //	     apart for the first 16 of a row in a context; others are one a type in
 //	     all of the program, and so are the boxes that conversions make
 //	(R8) NewAt gives the variables of the types asked for where its pointer
-//	     points, if they are declared so (U2); for more than 16 types at one
-//	     place, those of all types
+//	     points, if they are declared so (U2)
 //
 // # Unsafe
 //
@@ -181,7 +182,8 @@
 // have. Another access touches the cells whose bytes it overlaps, all of them
 // where an array or a derived address makes that unclear; what is loaded or
 // stored so is viewed at the other type in turn. A slice or array that unsafe
-// takes to start at a field goes on with the fields that follow. A pointer to
+// takes to start at a field, or sees in a struct, goes on with the fields that
+// follow. A pointer to
 // bytes, however it was come by, leads to all cells of the object, which stays as
 // it is (U4). An interface viewed as its words gives what the box holds, if that
 // is a pointer. Only conversions of addresses mark objects: a pointer that is kept

@@ -174,6 +174,60 @@ func (s *solver) spreadType(n, p uint32, k spreadKey) {
 	}
 }
 
+// stored returns the node of the variables that a Deep writes through register
+// leaf x of type t: with ReachCells, what pointers in them and boxes lead to too.
+func (s *solver) stored(x uint32, how facts.Reached, t facts.TypeID) uint32 {
+	if how != facts.ReachCells {
+		return x
+	}
+	vars := s.node(0)
+	s.on(x, constraint{kind: consPlaces, a: vars, typ: t})
+	return vars
+}
+
+// places adds to node c.a references to the variables that a write through p, of
+// a register of type c.typ, may mean.
+func (s *solver) places(c constraint, p uint32) {
+	ob := &s.objs[s.obj[p]]
+	switch t, base, ok := s.value(p); {
+	case ok:
+		if ob.Kind == ObjRef {
+			s.insert(s.find(c.a), p)
+		}
+		for _, q := range s.u.Layout(t).Ptrs {
+			s.on(base+q, constraint{kind: consPlace, a: c.a, typ: s.u.Layout(t).Cells[q].Type})
+		}
+	case ob.Type == 0 && ob.Kind != ObjArith || s.isClosure(ob):
+	case s.u.Pointee(c.typ) != 0:
+		s.place(constraint{a: c.a, typ: c.typ}, p)
+	default: // a pointer whose type is not known
+		s.place(constraint{a: c.a}, p)
+	}
+}
+
+// place adds to node c.a references to what a value of type c.typ that points to
+// cell p leads to.
+func (s *solver) place(c constraint, p uint32) {
+	s.pointees(c.typ, p, func(p uint32, t facts.TypeID) {
+		if n := s.ref(p, t); n != 0 {
+			s.insert(s.find(c.a), n)
+		}
+	})
+}
+
+// held adds what is in the struct or array that p stands for to node c.a.
+func (s *solver) held(c constraint, p uint32) {
+	t, base, ok := s.value(p)
+	if !ok || s.u.Types[t].Kind != facts.Struct && s.u.Types[t].Kind != facts.Array {
+		return
+	}
+	for _, q := range s.variable(base, t, false) {
+		if cell := s.cell(q); cell != nil && cell.Ptr {
+			s.copyEdge(q, c.a, flows)
+		}
+	}
+}
+
 // havocCell lets what node n holds be stored into cell p, which is among it, as
 // far as its type goes: through one variable a type. All that n reaches is in n,
 // so that all p holds is in n and of p's type: p and the variable hold the same

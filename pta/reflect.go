@@ -16,9 +16,6 @@ import (
 // points to.
 func (s *solver) isHandle(t facts.TypeID) bool { return t != 0 && t == s.handleType }
 
-// maxTypes is the number of types that NewAt tells apart at one place.
-const maxTypes = 16
-
 // ref returns the reference to the variable of type t that starts at cell p, or
 // 0 if there is none.
 func (s *solver) ref(p uint32, t facts.TypeID) uint32 {
@@ -230,60 +227,6 @@ func (s *solver) touches(id InstID, in Inst, f *facts.Func, row uint32) {
 	}
 }
 
-// stored returns the node of the variables that a Deep writes through register
-// leaf x of type t: with ReachCells, what pointers in them and boxes lead to too.
-func (s *solver) stored(x uint32, how facts.Reached, t facts.TypeID) uint32 {
-	if how != facts.ReachCells {
-		return x
-	}
-	vars := s.node(0)
-	s.on(x, constraint{kind: consPlaces, a: vars, typ: t})
-	return vars
-}
-
-// places adds to node c.a references to the variables that a write through p, of
-// a register of type c.typ, may mean.
-func (s *solver) places(c constraint, p uint32) {
-	ob := &s.objs[s.obj[p]]
-	switch t, base, ok := s.value(p); {
-	case ok:
-		if ob.Kind == ObjRef {
-			s.insert(s.find(c.a), p)
-		}
-		for _, q := range s.u.Layout(t).Ptrs {
-			s.on(base+q, constraint{kind: consPlace, a: c.a, typ: s.u.Layout(t).Cells[q].Type})
-		}
-	case ob.Type == 0 && ob.Kind != ObjArith || s.isClosure(ob):
-	case s.u.Pointee(c.typ) != 0:
-		s.place(constraint{a: c.a, typ: c.typ}, p)
-	default: // a pointer whose type is not known
-		s.place(constraint{a: c.a}, p)
-	}
-}
-
-// place adds to node c.a references to what a value of type c.typ that points to
-// cell p leads to.
-func (s *solver) place(c constraint, p uint32) {
-	s.pointees(c.typ, p, func(p uint32, t facts.TypeID) {
-		if n := s.ref(p, t); n != 0 {
-			s.insert(s.find(c.a), n)
-		}
-	})
-}
-
-// held adds what is in the struct or array that p stands for to node c.a.
-func (s *solver) held(c constraint, p uint32) {
-	t, base, ok := s.value(p)
-	if !ok || s.u.Types[t].Kind != facts.Struct && s.u.Types[t].Kind != facts.Array {
-		return
-	}
-	for _, q := range s.variable(base, t, false) {
-		if cell := s.cell(q); cell != nil && cell.Ptr {
-			s.copyEdge(q, c.a, flows)
-		}
-	}
-}
-
 // set adds to the node c.a and those after it what a variable of type c.typ, no
 // interface, gets of a value p that is assigned to it: the leaves of one of the
 // same shape; of a reference also the pointer. What is no value flows as it is.
@@ -400,77 +343,6 @@ func (s *solver) convert(c constraint, p uint32) {
 			f := s.u.Funcs[s.insts[c.inst].Fn]
 			s.pointsTo(v, s.newObject(c.inst, uint32(len(f.News)+len(f.Deeps))+c.row, m))
 		}
-	}
-}
-
-// at gives the variables of the types that p stands for where the
-// unsafe.Pointer in node c.off points, and slices of them: those that are
-// declared so, and bytes (U2). Up to maxTypes types have a constraint each on the
-// cells; the others share one: (R8).
-func (s *solver) at(c constraint, p uint32) {
-	cells := s.node(0)
-	s.on(c.off, constraint{kind: consCells, only: true, a: cells})
-	for _, t := range s.standsFor(p) {
-		k := newKey{^InstID(0), c.a}
-		if s.news[k]++; s.news[k] == 1 {
-			s.on(cells, constraint{kind: consAt, a: c.a, typ: s.u.TypeByName("uint8")})
-		}
-		pt := s.pointerTo(t)
-		switch {
-		case s.news[k] > maxTypes && s.u.Types[t].Kind != facts.Array:
-			s.atMany(c.a, cells, t)
-		case pt == 0:
-			s.on(cells, constraint{kind: consAt, a: c.a, typ: t})
-		default:
-			m := s.node(pt)
-			s.copyEdge(cells, m, flows)
-			s.on(m, constraint{kind: consAt, a: c.a, typ: t})
-		}
-	}
-}
-
-// atMany makes t one of the types of which node dst gets the variables at the
-// cells in node cells.
-func (s *solver) atMany(dst, cells uint32, t facts.TypeID) {
-	types := s.wide[dst]
-	if types == nil {
-		types = map[facts.TypeID]bool{}
-		s.wide[dst] = types
-		s.on(cells, constraint{kind: consAt, a: dst})
-	}
-	if types[t] {
-		return
-	}
-	types[t] = true
-	if have := s.pts[s.find(cells)]; have != nil {
-		var some Set
-		some.addMeet(have, s.cellsOf(s.class(t)))
-		some.Each(func(p uint32) { s.giveAt(dst, p, t) })
-	}
-}
-
-// giveAt gives the variable of type t at cell p, or those of the types that
-// atMany has for dst if t is 0, and slices of them.
-func (s *solver) giveAt(dst, p uint32, t facts.TypeID) {
-	if t != 0 {
-		if k := s.class(t); s.declared(p, k) || s.viewed.Has(p) && s.cellsOf(k).Has(p) {
-			s.giveSliced(dst, p, t)
-		}
-		return
-	}
-	for _, x := range s.typesAt(p, false) {
-		if s.wide[dst][x] {
-			s.giveSliced(dst, p, x)
-		}
-	}
-}
-
-// giveSliced gives the variable of type t at cell p, and slices of it.
-func (s *solver) giveSliced(dst, p uint32, t facts.TypeID) {
-	s.give(dst, p, t)
-	for _, y := range s.u.Over(t, facts.Slice) {
-		b, _ := s.box(dst, y, 0)
-		s.pointsTo(b, p)
 	}
 }
 
