@@ -23,7 +23,7 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 		}
 		return
 	}
-	classes := r.classes(cell)
+	classes := r.classes(cell, false)
 	if r.opt.Trace != nil || r.opt.Why != "" {
 		r.pairs(cell, classes, rep, fun)
 		return
@@ -68,29 +68,66 @@ func (r *run) localKey(cell uint32) string {
 // with another Wait.
 func (r *run) waits(c *stage.Class) bool { return r.w.Accesses[c.Rep].Sync == stage.UseWait }
 
+// conflict reports whether two classes may make a pair.
+func (r *run) conflict(a, b *stage.Class) bool {
+	return (a.Write || b.Write) && !(a.Atomic && b.Atomic) && (a.Under || b.Under) && !(r.waits(a) && r.waits(b))
+}
+
+// refute runs the pipeline on a pair: it returns the evidence of the row that
+// refutes it, or nil and the number of rows.
+func (r *run) refute(p *stage.Pair) (stage.Evidence, int) {
+	for at := rowEscaping; at < len(Pipeline); at++ {
+		if r.opt.Off[Pipeline[at].Name] {
+			continue
+		}
+		if by := Pipeline[at].Refute(r, p); by != nil {
+			return by, at
+		}
+	}
+	return nil, len(Pipeline)
+}
+
+// maxFine is the number of accesses to an element up to which they are told apart
+// where local-index may tell.
+const maxFine = 64
+
+// refine returns the classes of a cell by access, should local-index be able to
+// refute pairs of some members where it cannot refute those of a class as a whole.
+func (r *run) refine(cell uint32, classes []*stage.Class) []*stage.Class {
+	if r.opt.Off["local-index"] || len(r.w.At(cell)) > maxFine {
+		return classes
+	}
+	for i, a := range classes {
+		for _, b := range classes[i:] {
+			if !r.conflict(a, b) || len(a.Members)+len(b.Members) == 2 {
+				continue
+			}
+			if by, _ := r.refute(&stage.Pair{Cell: cell, A: a, B: b}); by == nil {
+				if !r.indexed(cell) {
+					return classes
+				}
+				return r.classes(cell, true)
+			}
+		}
+	}
+	return classes
+}
+
 // pairs runs the pipeline on the pairs of classes of a cell, and reports whether
 // some got to the stages that look at the object's frames.
 func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funnel) (local bool) {
 	obj, _ := r.v.Res.Object(cell)
+	classes = r.refine(cell, classes)
 	rep.next()
 	fun.classes(classes)
 	for i, a := range classes {
 		for j := i; j < len(classes); j++ {
 			b := classes[j]
-			if !a.Write && !b.Write || a.Atomic && b.Atomic || !a.Under && !b.Under || r.waits(a) && r.waits(b) {
+			if !r.conflict(a, b) {
 				continue
 			}
 			p := &stage.Pair{Cell: cell, A: a, B: b}
-			var by stage.Evidence
-			at := rowEscaping
-			for ; at < len(Pipeline); at++ {
-				if r.opt.Off[Pipeline[at].Name] {
-					continue
-				}
-				if by = Pipeline[at].Refute(r, p); by != nil {
-					break
-				}
-			}
+			by, at := r.refute(p)
 			local = local || at >= rowFrame
 			n := a.Tuples * b.Tuples
 			if i == j {
@@ -212,8 +249,8 @@ func (r *run) mergeOrders(cells []uint32) {
 }
 
 // classes groups the accesses to a cell so that members of one class cannot be
-// told apart by any stage.
-func (r *run) classes(cell uint32) []*stage.Class {
+// told apart by any stage but local-index; with fine, by access.
+func (r *run) classes(cell uint32, fine bool) []*stage.Class {
 	type key struct {
 		order         int
 		write, atomic bool
@@ -222,6 +259,7 @@ func (r *run) classes(cell uint32) []*stage.Class {
 		under, fresh  bool
 		locks         string
 		own           stage.Began
+		access        uint32 // with fine
 	}
 	byKey := map[key]*stage.Class{}
 	var list []*stage.Class
@@ -229,6 +267,9 @@ func (r *run) classes(cell uint32) []*stage.Class {
 	for _, id := range r.w.At(cell) {
 		a := &r.w.Accesses[id]
 		base := key{write: a.Write, atomic: a.Atomic, sync: a.Sync != stage.NoUse, under: r.under == nil || r.under.Has(int(a.Inst))}
+		if fine {
+			base.access = id
+		}
 		tell := closer || r.opt.Trace != nil || r.opt.Why != ""
 		if tell {
 			base.scope = r.inScope(a.Inst)

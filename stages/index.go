@@ -45,11 +45,10 @@ type span struct {
 
 // refuteIndex is the stage.
 func refuteIndex(r *run, p *stage.Pair) stage.Evidence {
-	o, off := r.v.Res.Object(p.Cell)
-	ob := &r.v.Res.Objs[o]
-	if ob.Type == 0 || ob.Untyped || r.v.Res.Cell(o, off).Array == 0 || ob.Kind != pta.ObjSite && ob.Kind != pta.ObjGlobal || r.pub.reflected(r.w, o) || !r.starts(o) {
+	if !r.indexed(p.Cell) {
 		return nil
 	}
+	o, _ := r.v.Res.Object(p.Cell)
 	none := r.newIteration(nil)
 	if none.apart(p) { // (I2)
 		return stage.Apart{Object: uint32(o), Head: -1}
@@ -85,6 +84,14 @@ func refuteIndex(r *run, p *stage.Pair) stage.Evidence {
 		root = r.v.Dominator(root)
 	}
 	return nil
+}
+
+// indexed reports whether a cell is in an array of whose elements the stage knows
+// positions. (I1)
+func (r *run) indexed(cell uint32) bool {
+	o, off := r.v.Res.Object(cell)
+	ob := &r.v.Res.Objs[o]
+	return ob.Type != 0 && !ob.Untyped && r.v.Res.Cell(o, off).Array != 0 && (ob.Kind == pta.ObjSite || ob.Kind == pta.ObjGlobal) && !r.pub.reflected(r.w, o) && r.starts(o)
 }
 
 // holds reports whether all accesses of a class run in the frame alone.

@@ -217,7 +217,7 @@ func (p *published) raceFree(c uint32) bool {
 	p.free[c] = asked
 	ok := true
 	r := p.r
-	cs := r.classes(c)
+	cs := r.classes(c, false)
 	for i, a := range cs {
 		for _, b := range cs[i:] {
 			if !ok || !mayConflict(r, a, b) {
