@@ -3,8 +3,8 @@ package facts
 import "unicode"
 
 // ExportedCells returns the cells of type t that a path of exported or embedded
-// fields leads to, as offsets: those that reflection lets a program use. It is
-// cached; the caller must not change it.
+// fields leads to, as offsets: those that reflection lets a program use; all of a
+// field that is compared with zero. It is cached; the caller must not change it.
 func (u *Universe) ExportedCells(t TypeID) []uint32 {
 	if cs, ok := u.exported[t]; ok {
 		return cs
@@ -20,7 +20,12 @@ func (u *Universe) exportedCells(t TypeID, off uint32, cs *[]uint32) {
 	switch {
 	case ty.Kind == Struct && len(ty.Fields) > 0:
 		for _, f := range ty.Fields {
-			if ty.Usable(&f) {
+			switch {
+			case f.Whole:
+				for i := range u.Layout(f.Type).Cells {
+					*cs = append(*cs, off+uint32(i))
+				}
+			case ty.Usable(&f):
 				u.exportedCells(f.Type, off, cs)
 			}
 			off += uint32(len(u.Layout(f.Type).Cells))

@@ -76,6 +76,9 @@ type Field struct {
 	// Embedded tells that the field is embedded: its exported fields are those of
 	// the struct too.
 	Embedded bool
+	// Whole tells that a tag has the field compared with zero, parts that are not
+	// exported included (encoding/json's omitzero).
+	Whole bool
 }
 
 // MethodID identifies a method by name and signature ("String() string";

@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"hash/fnv"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,9 +283,16 @@ func (b *builder) fields(u *types.Struct) []facts.Field {
 	offs := b.cfg.Sizes.Offsetsof(vars)
 	fs := make([]facts.Field, len(vars))
 	for i, v := range vars {
-		fs[i] = facts.Field{Name: v.Name(), Type: b.typ(v.Type()), Off: offs[i], Embedded: v.Embedded()}
+		fs[i] = facts.Field{Name: v.Name(), Type: b.typ(v.Type()), Off: offs[i], Embedded: v.Embedded(), Whole: omitsZero(u.Tag(i))}
 	}
 	return fs
+}
+
+// omitsZero reports whether a field's tag asks encoding/json to leave out its zero
+// value.
+func omitsZero(tag string) bool {
+	_, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+	return slices.Contains(strings.Split(options, ","), "omitzero")
 }
 
 func (b *builder) newType(name string) facts.TypeID {
