@@ -85,6 +85,12 @@ func (rp *report) missing(p *stage.Pair, pair *export.Pair) (text, at string) {
 	la, lb := pair.A.Locks, pair.B.Locks
 	switch {
 	case len(la) == 0 && len(lb) == 0:
+		if rp.element(p.Cell, p.A) && rp.element(p.Cell, p.B) {
+			if o, _ := rp.r.v.Res.Object(p.Cell); !rp.r.starts(o) {
+				return "unordered, no lock is held, and slices of the array may begin anywhere in it, so that indices say nothing", "local-index"
+			}
+			return "unordered, no lock is held, and the indices are not known to differ", "local-index"
+		}
 		if p.A.Thread != p.B.Thread {
 			return "unordered, and no lock is held at either access: nothing joins the goroutines before the later access", "parallel"
 		}
@@ -104,6 +110,29 @@ func (rp *report) missing(p *stage.Pair, pair *export.Pair) (text, at string) {
 		}
 		return fmt.Sprintf("no common lock; %s against %s", strings.Join(la, ", "), strings.Join(lb, ", ")), "local-lock"
 	}
+}
+
+// element reports whether a class accesses an element of an array by index.
+func (rp *report) element(cell uint32, c *stage.Class) bool {
+	o, off := rp.r.v.Res.Object(cell)
+	a := &rp.r.w.Accesses[c.Rep]
+	if x := rp.r.v.Res.Cell(o, off); x == nil || x.Array == 0 || a.Deep || a.Sync != stage.NoUse {
+		return false
+	}
+	f := rp.r.v.Res.Func(a.Inst)
+	base := f.Mems[a.Row].Base
+	for range 16 {
+		d := f.Regs[base].Def
+		if d == 0 || f.Points[d-1].Op != facts.OpAddr {
+			return false
+		}
+		ad := &f.Addrs[f.Points[d-1].Row]
+		if ad.Kind != facts.AddrField {
+			return ad.Kind == facts.AddrElem
+		}
+		base = ad.Base
+	}
+	return false
 }
 
 func allRead(ls []string) bool {

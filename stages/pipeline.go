@@ -29,10 +29,9 @@ import (
 
 // A Stage refutes pairs.
 type Stage struct {
-	Name    string
-	Doc     string // what it removes
-	Source  string // paper and section
-	Missing string // what an open pair lacks if this is the stage to add it
+	Name   string
+	Doc    string // what it removes
+	Source string // paper and section
 	// Refute returns the evidence that the pair cannot race, or nil to keep it.
 	// The first three stages choose the pairs that exist at all, and have none.
 	Refute func(r *run, p *stage.Pair) stage.Evidence
