@@ -79,7 +79,7 @@ func newPlan(v *stage.View, f *facts.Func) *plan {
 		p.heads[l.header] = int32(k)
 	}
 	if len(p.loops) > 0 {
-		p.idom = blockDoms(p.fl)
+		p.idom, _ = stage.Dominators(len(f.Blocks), 0, p.fl.Succs)
 		for b := range f.Blocks {
 			if to := f.Blocks[b].Panic; to >= 0 && p.around(p.loopOf[b], p.loopOf[to]) >= 0 {
 				p.tangled = true

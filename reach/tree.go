@@ -124,8 +124,7 @@ func (t *tree) node(n pta.InstID, loop int32) Node {
 	return t.loops[n] + Node(loop)
 }
 
-// dominators computes the tree of immediate dominators (Cooper, Harvey, Kennedy:
-// A simple, fast dominance algorithm, 2001) and the components of nest.
+// dominators computes the tree of immediate dominators and the components of nest.
 func (t *tree) dominators() {
 	var from, to []Node
 	edge := func(a, b Node) { from, to = append(from, a), append(to, b) }
@@ -153,7 +152,7 @@ func (t *tree) dominators() {
 			}
 		}
 	}
-	succ, pred := adjacency(t.count, from, to), adjacency(t.count, to, from)
+	succ := adjacency(t.count, from, to)
 	t.succ = succ
 	comp, _ := stage.Components(t.count, func(n int, visit func(int)) {
 		for _, s := range succ(Node(n)) {
@@ -174,69 +173,19 @@ func (t *tree) dominators() {
 			t.recursive[from[i]] = true
 		}
 	}
+	idom, order := stage.Dominators(t.count, int(Root), func(n int, visit func(int)) {
+		for _, s := range succ(Node(n)) {
+			visit(int(s))
+		}
+	})
 	t.idom, t.depth = make([]Node, t.count), make([]int32, t.count)
-	order := make([]int32, t.count) // in reverse postorder; 0 is not reached
-	var rpo []Node
-	type frame struct {
-		n Node
-		k int
+	for n := range t.idom { // not reached: nothing is said
+		t.idom[n], t.depth[n] = Root, 1
 	}
-	seen := stage.NewBits(t.count)
-	seen.Add(0)
-	stack := []frame{{Root, 0}}
-	for len(stack) > 0 {
-		f := &stack[len(stack)-1]
-		if s := succ(f.n); f.k < len(s) {
-			f.k++
-			if m := s[f.k-1]; seen.Add(int(m)) {
-				stack = append(stack, frame{m, 0})
-			}
-			continue
-		}
-		rpo = append(rpo, f.n)
-		stack = stack[:len(stack)-1]
-	}
-	for i, n := range rpo {
-		order[n] = int32(len(rpo) - i)
-	}
-	for n := range t.idom {
-		t.idom[n] = none
-	}
-	t.idom[Root] = Root
-	for changed := true; changed; {
-		changed = false
-		for i := len(rpo) - 2; i >= 0; i-- {
-			n, d := rpo[i], none
-			for _, p := range pred(n) {
-				if order[p] == 0 || t.idom[p] == none {
-					continue
-				}
-				if d == none {
-					d = p
-					continue
-				}
-				for a := p; a != d; {
-					for order[a] > order[d] {
-						a = t.idom[a]
-					}
-					for order[d] > order[a] {
-						d = t.idom[d]
-					}
-				}
-			}
-			if d != t.idom[n] {
-				t.idom[n], changed = d, true
-			}
-		}
-	}
-	for i := len(rpo) - 2; i >= 0; i-- {
-		t.depth[rpo[i]] = t.depth[t.idom[rpo[i]]] + 1
-	}
-	for n := range t.idom {
-		if t.idom[n] == none { // not reached: nothing is said
-			t.idom[n] = Root
-			t.depth[n] = 1
-		}
+	t.depth[Root] = 0
+	for _, n := range order[1:] {
+		t.idom[n] = Node(idom[n])
+		t.depth[n] = t.depth[idom[n]] + 1
 	}
 }
 

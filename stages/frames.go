@@ -195,7 +195,7 @@ func (fs *frames) reach(f *frame, within bool) stage.Bits {
 func (fs *frames) findOwn(f *frame) {
 	v := fs.r.v
 	f.live = fs.reach(f, true)
-	if f.live.Has(int(f.Root)) { // (M1)
+	if f.live.Has(int(f.Root)) || f.Loop != nil && f.Loop.Head == 0 { // (M1); or each call is an iteration
 		return
 	}
 	insts := 0

@@ -15,6 +15,7 @@ type Flow struct {
 	AnyAt  [][]uint32
 
 	loops      []*Loop
+	tangles    []Tangle
 	loopsFound bool
 }
 

@@ -12,23 +12,40 @@ type Loop struct {
 	Parent *Loop
 }
 
-// Loops returns the loops of the function, outer ones before inner ones. A cycle
-// with two entries (by goto) is no loop, nor is what lies in it.
+// Tangle is a cycle with several entries (by goto), and what lies in it: it is no
+// loop.
+type Tangle struct {
+	Blocks Bits
+	Parent *Loop // the loop around it
+}
+
+// Loops returns the loops of the function, outer ones before inner ones. Where
+// calls enter a function counts as an entry.
 func (fl *Flow) Loops() []*Loop {
+	fl.findLoops()
+	return fl.loops
+}
+
+// Tangles returns the cycles of the function that are no loops.
+func (fl *Flow) Tangles() []Tangle {
+	fl.findLoops()
+	return fl.tangles
+}
+
+func (fl *Flow) findLoops() {
 	if fl.loopsFound {
-		return fl.loops
+		return
 	}
 	fl.loopsFound = true
 	all := NewBits(len(fl.F.Blocks))
 	for b := range fl.F.Blocks {
 		all.Add(b)
 	}
-	fl.findLoops(nil, all)
-	return fl.loops
+	fl.loopsIn(nil, all)
 }
 
-// findLoops adds the loops among some blocks, and those within them.
-func (fl *Flow) findLoops(parent *Loop, within Bits) {
+// loopsIn adds the loops among some blocks, and those within them.
+func (fl *Flow) loopsIn(parent *Loop, within Bits) {
 	n := len(fl.F.Blocks)
 	comp, count := Components(n, func(b int, visit func(int)) {
 		if !within.Has(b) {
@@ -53,6 +70,9 @@ func (fl *Flow) findLoops(parent *Loop, within Bits) {
 			blocks.Add(b)
 		}
 		head, cyclic := -1, false
+		if blocks.Has(0) {
+			head = 0
+		}
 		for b := range n {
 			fl.Succs(b, func(s int) {
 				switch {
@@ -66,13 +86,16 @@ func (fl *Flow) findLoops(parent *Loop, within Bits) {
 				}
 			})
 		}
-		if !cyclic || head < 0 || head == n || blocks.Has(0) {
-			continue
+		switch {
+		case !cyclic || head < 0: // nothing leads there
+		case head == n:
+			fl.tangles = append(fl.tangles, Tangle{blocks, parent})
+		default:
+			l := &Loop{Head: head, Blocks: blocks, Parent: parent}
+			fl.loops = append(fl.loops, l)
+			inner := blocks.Clone()
+			inner.Remove(head)
+			fl.loopsIn(l, inner)
 		}
-		l := &Loop{Head: head, Blocks: blocks, Parent: parent}
-		fl.loops = append(fl.loops, l)
-		inner := blocks.Clone()
-		inner.Remove(head)
-		fl.findLoops(l, inner)
 	}
 }

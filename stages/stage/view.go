@@ -19,8 +19,8 @@ type View struct {
 	inLive   [][]Caller // call edges of the view into each instance
 	skipTest map[uint32]bool
 	threads  threads
-	idom     []pta.InstID // see dominate.go
-	rank     []uint32
+	idom     []int32 // see dominate.go
+	rank     []int32
 }
 
 // AllEntries and NoEntry choose a View without a single entry: the program as
