@@ -58,12 +58,20 @@ type gaveKey struct {
 
 // New computes the types and effects of a view of all entries.
 func New(v *stage.View, cfg Config) *Effects {
-	e := &Effects{v: v, t: newTree(v), types: make([][]Node, len(v.Res.Insts)), cells: make([]Node, v.Res.Cells()),
-		clean: stage.NewBits(len(v.Res.Objs)), exempt: stage.NewBits(len(v.Res.Objs)), made: make([]maker, len(v.Res.Objs)),
-		gave: map[gaveKey]Node{}, boxed: map[gaveKey]Node{}, put: map[gaveKey]Node{}, once: map[uint32]bool{}}
 	if cfg.Rounds == 0 {
 		cfg.Rounds = 200
 	}
+	e := unsolved(v)
+	e.settle(v.CallOrder(), cfg.Rounds)
+	e.count()
+	return e
+}
+
+// unsolved returns the effects of a view with what holds before any rule.
+func unsolved(v *stage.View) *Effects {
+	e := &Effects{v: v, t: newTree(v), types: make([][]Node, len(v.Res.Insts)), cells: make([]Node, v.Res.Cells()),
+		clean: stage.NewBits(len(v.Res.Objs)), exempt: stage.NewBits(len(v.Res.Objs)), made: make([]maker, len(v.Res.Objs)),
+		gave: map[gaveKey]Node{}, boxed: map[gaveKey]Node{}, put: map[gaveKey]Node{}, once: map[uint32]bool{}}
 	e.findMakers()
 	e.findClean()
 	for i := range v.Res.Insts {
@@ -75,12 +83,15 @@ func New(v *stage.View, cfg Config) *Effects {
 		}
 	}
 	e.enterAll()
-	e.solve(cfg.Rounds)
-	for e.distrust() {
-		e.solve(cfg.Rounds)
-	}
-	e.count()
 	return e
+}
+
+// settle finds the greatest solution, which no order of visits changes.
+func (e *Effects) settle(order []pta.InstID, rounds int) {
+	e.solve(order, rounds)
+	for e.distrust() {
+		e.solve(order, rounds)
+	}
 }
 
 // findMakers finds the points that make each object, and those that are exempt:
@@ -231,11 +242,9 @@ func (e *Effects) lowerCell(c uint32, w Node) {
 	}
 }
 
-// solve visits instances until nothing changes.
-func (e *Effects) solve(rounds int) {
-	v := e.v
+// solve visits instances, in order and again, until nothing changes.
+func (e *Effects) solve(order []pta.InstID, rounds int) {
 	dirty := stage.NewBits(len(e.types))
-	order := v.CallOrder()
 	for _, n := range order {
 		dirty.Add(int(n))
 	}

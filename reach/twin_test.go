@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
@@ -29,13 +31,25 @@ var (
 // world loads one main package and solves it.
 func world(t *testing.T, src string, policy pta.Policy) *stage.View {
 	t.Helper()
+	var v *stage.View
+	worlds(t, []txtar.File{{Name: "main.go", Data: []byte(src)}}, policy, func(_ string, w *stage.View) { v = w })
+	return v
+}
+
+// worlds loads the main packages of a module p, solves each and calls f with it.
+func worlds(t *testing.T, files []txtar.File, policy pta.Policy, f func(name string, v *stage.View)) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n", "main.go": src} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+	for _, f := range append([]txtar.File{{Name: "go.mod", Data: []byte("module p\n\ngo 1.26\n")}}, files...) {
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"."}, Models: models.Files()})
+	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}, Models: models.Files()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,15 +57,17 @@ func world(t *testing.T, src string, policy pta.Policy) *stage.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := extract.Link(u, res.Programs[0])
-	if err != nil {
-		t.Fatal(err)
+	for _, prog := range res.Programs {
+		p, err := extract.Link(u, prog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := pta.Analyze(context.Background(), p, pta.Config{Policy: policy, K: 1, HK: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(prog.Path, stage.NewView(stage.NewWorld(r), stage.AllEntries))
 	}
-	r, err := pta.Analyze(context.Background(), p, pta.Config{Policy: policy, K: 1, HK: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stage.NewView(stage.NewWorld(r), stage.AllEntries)
 }
 
 var siteComment = regexp.MustCompile(`// site (\S+)`)
