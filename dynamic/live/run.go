@@ -81,7 +81,7 @@ func (c *Command) Run(s Streams) (int, error) {
 		}
 		fmt.Fprintf(s.Err, "bfverify: %v\n", err)
 	}
-	fmt.Fprintf(s.Err, "bfverify: run time race: go %s -race\n", c.Verb)
+	fmt.Fprintf(s.Err, "bfverify: run time race: go %s -race, which needs cgo (CGO_ENABLED=1) and a C compiler\n", c.Verb)
 	flags := []string{"-race"}
 	if c.Tags != "" {
 		flags = append(flags, "-tags="+c.Tags)
