@@ -47,6 +47,9 @@ func help(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(w, "       %s\n%8s%s\n", sub.UseLine(), "", "  "+sub.Short)
 		}
 	}
+	if cmd.DisableFlagParsing {
+		return // the text has them
+	}
 	fmt.Fprint(w, "\nFlags:\n")
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		meta, usage := pflag.UnquoteUsage(f)

@@ -82,7 +82,61 @@ func ParseArgs(verb string, args []string) (*Command, error) {
 			c.Args = append(c.Args, given...)
 		}
 	}
+	if verb == "run" {
+		return nil, usagef("there is no program to run: bfverify run PACKAGE")
+	}
 	return c, nil
+}
+
+// goflags applies what GOFLAGS says, which go reads before the command line. Its -race is
+// undone by compilerFlags.
+func (c *Command) goflags(list string) error {
+	flags, err := fields(list)
+	if err != nil {
+		return usagef("GOFLAGS=%s: %v", list, err)
+	}
+	for _, f := range flags {
+		name, value, hasValue := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch name {
+		case "race":
+		case "gcflags", "overlay":
+			return usagef("GOFLAGS=%s: give -%s on the command line, where it can be combined with that of the run time", list, name)
+		case "tags":
+			if c.Tags == "" {
+				c.Tags = value
+			}
+		case "exec":
+			if c.Verb == "run" && c.Exec == "" {
+				c.Exec = value
+			}
+		default:
+			if _, err := c.set(name, value, hasValue); err != nil {
+				return usagef("GOFLAGS=%s: %v", list, err)
+			}
+		}
+	}
+	return nil
+}
+
+// fields splits a list as the go command does those of GOFLAGS and -exec: at spaces, where
+// a field in single or double quotes may contain them.
+func fields(list string) (out []string, err error) {
+	for rest := strings.TrimSpace(list); rest != ""; rest = strings.TrimLeft(rest, " \t\r\n") {
+		if q := rest[0]; q == '"' || q == '\'' {
+			field, after, closed := strings.Cut(rest[1:], string(q))
+			if !closed {
+				return nil, fmt.Errorf("a quote %c has no end", q)
+			}
+			out, rest = append(out, field), after
+			continue
+		}
+		n := strings.IndexAny(rest, " \t\r\n")
+		if n < 0 {
+			n = len(rest)
+		}
+		out, rest = append(out, rest[:n]), rest[n:]
+	}
+	return out, nil
 }
 
 // set looks at one flag. It reports whether c keeps it, so that go does not get it as
@@ -150,7 +204,7 @@ func (c *Command) setOurs(name, value string) error {
 		return usagef("there is no flag -bf.%s; there are -bf.%s", name, strings.Join(ours, ", -bf."))
 	}
 	if !slices.Contains(ch.all, value) {
-		return usagef("-%s=%s: it is %s%s", name, value, strings.Join(ch.all, " or "), ch.note)
+		return usagef("-%s=%s: it must be %s%s", name, value, strings.Join(ch.all, " or "), ch.note)
 	}
 	*ch.at = value
 	return nil

@@ -282,6 +282,11 @@ func (b *builder) atomic() error {
 	if err != nil {
 		return err
 	}
+	ops, err := operations()
+	if err != nil {
+		return err
+	}
+	src = append(src, ops...)
 	for _, name := range names {
 		src = append(src, want[name].body...)
 	}
@@ -292,6 +297,22 @@ func (b *builder) atomic() error {
 		}
 	}
 	return nil
+}
+
+// operations returns the declaration of the numbers by which sync/atomic and package
+// runtime call the operations.
+func operations() ([]byte, error) {
+	const file = "runtime/bf_atomic.go"
+	src, err := template(file)
+	if err != nil {
+		return nil, err
+	}
+	_, rest, found := bytes.Cut(src, []byte("\nconst (\n\tbfLoad = iota\n"))
+	list, _, closed := bytes.Cut(rest, []byte("\n)\n"))
+	if !found || !closed {
+		return nil, fmt.Errorf("%s has no list of operations", file)
+	}
+	return slices.Concat([]byte("\nconst (\n\tbfLoad = iota\n"), list, []byte("\n)\n")), nil
 }
 
 // atomicFunc is a function of sync/atomic: its signature, and its source.

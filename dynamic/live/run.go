@@ -24,7 +24,7 @@ type Streams struct {
 
 // goEnv is what the go command says about itself.
 type goEnv struct {
-	GOROOT, GOVERSION, GOOS, GOARCH, GOFLAGS, CGO_ENABLED, GOMODCACHE string
+	GOROOT, GOVERSION, GOOS, GOARCH, GOFLAGS, GOMODCACHE string
 
 	command string   // how to call it
 	vars    []string // what to add to its environment
@@ -45,12 +45,12 @@ func (env *goEnv) outside() error {
 	}
 	link := filepath.Join(cache, "goroot", filepath.Base(env.GOROOT))
 	if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
-		return err
+		return cacheError(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != env.GOROOT {
 		os.Remove(link) // it led elsewhere, or is not there
 		if err := os.Symlink(env.GOROOT, link); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return cacheError(err)
 		}
 	}
 	env.GOROOT, env.command = link, filepath.Join(link, "bin", "go")
@@ -73,15 +73,15 @@ func (c *Command) Run(s Streams) (int, error) {
 			return c.exec(env, s, append([]string{"-overlay=" + overlay}, c.compilerFlags()...))
 		}
 		var refusal *Refusal
-		if !errors.As(err, &refusal) || c.Runtime == "slim" {
+		if !errors.As(err, &refusal) {
 			return 0, err
+		}
+		if c.Runtime == "slim" {
+			return 0, fmt.Errorf("%w (use Go 1.%d to 1.%d for linux/amd64 or linux/arm64, or -runtime=race)", err, minMinor, maxMinor)
 		}
 		fmt.Fprintf(s.Err, "bfverify: %v\n", err)
 	}
-	fmt.Fprintf(s.Err, "bfverify: run time race: go %s -race\n", c.Verb)
-	if env.CGO_ENABLED == "0" && env.GOOS != "darwin" {
-		return 0, usagef("the race detector of Go needs cgo: set CGO_ENABLED=1, and have a C compiler")
-	}
+	fmt.Fprintf(s.Err, "bfverify: run time race: go %s -race, which needs cgo (CGO_ENABLED=1) and a C compiler\n", c.Verb)
 	flags := []string{"-race"}
 	if c.Tags != "" {
 		flags = append(flags, "-tags="+c.Tags)
@@ -97,7 +97,7 @@ func (c *Command) Run(s Streams) (int, error) {
 
 // goEnv asks the go command that works in c.Dir.
 func (c *Command) goEnv() (*goEnv, error) {
-	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "CGO_ENABLED", "GOMODCACHE")
+	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOFLAGS", "GOMODCACHE")
 	cmd.Dir = c.Dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -112,10 +112,11 @@ func (c *Command) goEnv() (*goEnv, error) {
 	return &env, env.outside()
 }
 
-// compilerFlags select the files that are for race detectors, and are what makes the compiler report accesses: flags of the user apply to
-// the packages that they name, and the last one counts for each package.
+// compilerFlags select the files that are for race detectors, and are what makes the
+// compiler report accesses: flags of the user apply to the packages that they name, and the
+// last one counts for each package. A -race in GOFLAGS is undone.
 func (c *Command) compilerFlags() []string {
-	flags := []string{"-tags=" + strings.TrimPrefix(c.Tags+",race", ","), "-gcflags=all=-race"}
+	flags := []string{"-tags=" + strings.TrimPrefix(c.Tags+",race", ","), "-gcflags=all=-race", "-race=false"}
 	for _, f := range c.GCFlags {
 		flags = append(flags, "-gcflags="+f+" -race")
 	}
@@ -129,18 +130,10 @@ func (c *Command) compilerFlags() []string {
 // cannot be used.
 func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 	if env.GOOS != "linux" || env.GOARCH != "amd64" && env.GOARCH != "arm64" {
-		return "", &Refusal{env.GOROOT, env.GOVERSION, "GOOS, GOARCH", env.GOOS + "/" + env.GOARCH + " was not tried; linux/amd64 was"}
+		return "", &Refusal{env.GOROOT, env.GOVERSION, "GOOS, GOARCH", env.GOOS + "/" + env.GOARCH + ": the run time is for linux/amd64 and linux/arm64"}
 	}
-	for _, f := range strings.Fields(env.GOFLAGS) {
-		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		switch name {
-		case "gcflags", "overlay":
-			return "", usagef("GOFLAGS=%s: give -%s on the command line, where it can be combined with that of the run time", env.GOFLAGS, name)
-		case "tags":
-			if c.Tags == "" {
-				c.Tags = value
-			}
-		}
+	if err := c.goflags(env.GOFLAGS); err != nil {
+		return "", err
 	}
 	o, err := New(env.GOROOT)
 	if err != nil {
@@ -153,7 +146,7 @@ func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 	dir := filepath.Join(cache, "live", o.Sum()[:16]) // for this overlay, and no other
 	file, err := o.Write(dir)
 	if err != nil {
-		return "", err
+		return "", cacheError(err)
 	}
 	if err := o.selfTest(dir, file, env, s.Err); err != nil {
 		return "", err
@@ -168,9 +161,14 @@ func (c *Command) prepare(env *goEnv, s Streams) (string, error) {
 func cacheDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for the run time's files: %v (set XDG_CACHE_HOME)", err)
+		return "", cacheError(err)
 	}
 	return filepath.Join(cache, "bfverify"), nil
+}
+
+// cacheError says what to do when there is no place for files that are kept.
+func cacheError(err error) error {
+	return fmt.Errorf("no place for the run time's files: %v (set XDG_CACHE_HOME to a folder that can be written)", err)
 }
 
 // Sum returns a hash of the overlay.
@@ -230,12 +228,16 @@ func (c *Command) exec(env *goEnv, s Streams, more []string) (int, error) {
 	if c.Verb != "run" {
 		return execute(s, c.Dir, env.vars, env.command, slices.Concat([]string{c.Verb}, more, c.Args))
 	}
+	wrapper, err := fields(c.Exec)
+	if err != nil {
+		return 0, usagef("-exec=%s: %v", c.Exec, err)
+	}
+	if what := c.Program[0]; strings.Contains(what, "@") && what[0] != '.' && what[0] != '/' {
+		return 0, usagef("%s: a program of another module is watched in its own folder: get its source (git clone), and run it from there", what)
+	}
 	n := 0 // the package or files
 	for n < len(c.Program) && (n == 0 || strings.HasSuffix(c.Program[n], ".go") && strings.HasSuffix(c.Program[0], ".go")) {
 		n++
-	}
-	if n == 0 {
-		return 0, usagef("there is no program to run: bfverify run PACKAGE")
 	}
 	tmp, err := os.MkdirTemp("", "bfverify-run")
 	if err != nil {
@@ -247,7 +249,15 @@ func (c *Command) exec(env *goEnv, s Streams, more []string) (int, error) {
 	if status != 0 || err != nil {
 		return status, err
 	}
-	argv := slices.Concat(strings.Fields(c.Exec), []string{name}, c.Program[n:])
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist): // -n
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case info.Mode()&0o111 == 0:
+		return 0, usagef("%s is no main package, so there is nothing to run; its tests are: bfverify test %s", c.Program[0], c.Program[0])
+	}
+	argv := slices.Concat(wrapper, []string{name}, c.Program[n:])
 	return execute(s, c.Dir, nil, argv[0], argv[1:])
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -29,10 +30,13 @@ func (o *Overlay) selfTest(dir, file string, env *goEnv, log io.Writer) error {
 	if data, err := os.ReadFile(verdict); err == nil && string(data) == "ok\n" {
 		return nil
 	}
-	fmt.Fprintf(log, "bfverify: trying the run time in %s, once\n", env.GOVERSION)
 	refuse := func(why string) error {
 		return &Refusal{env.GOROOT, env.GOVERSION, "self-test", why}
 	}
+	if env.GOOS != runtime.GOOS || env.GOARCH != runtime.GOARCH {
+		return refuse(fmt.Sprintf("a program for %s/%s does not run here: build it on a machine of that kind", env.GOOS, env.GOARCH))
+	}
+	fmt.Fprintf(log, "bfverify: trying the run time in %s, once\n", env.GOVERSION)
 	tmp, err := os.MkdirTemp("", "bfverify-selftest")
 	if err != nil {
 		return err
@@ -44,7 +48,8 @@ func (o *Overlay) selfTest(dir, file string, env *goEnv, log io.Writer) error {
 	}
 	build := exec.Command(env.command, "build", "-o", bin, "-overlay="+file, "-tags=race", "-gcflags=all=-race", src)
 	build.Dir = tmp
-	build.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), env.vars...)
+	// Nothing that the user set for his own programs, here or by go env -w.
+	build.Env = append(append(os.Environ(), "GOENV=off", "GOFLAGS=", "GOWORK=off", "GOOS="+env.GOOS, "GOARCH="+env.GOARCH), env.vars...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return refuse(fmt.Sprintf("it does not build: %v\n%s", err, out))
 	}
@@ -55,7 +60,10 @@ func (o *Overlay) selfTest(dir, file string, env *goEnv, log io.Writer) error {
 	if err != nil {
 		return refuse(err.Error())
 	}
-	return writeChanged(verdict, []byte("ok\n"))
+	if err := writeChanged(verdict, []byte("ok\n")); err != nil {
+		return cacheError(err)
+	}
+	return nil
 }
 
 // runFor runs a program for some time at most and returns what it prints.

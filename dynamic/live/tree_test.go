@@ -144,8 +144,58 @@ func TestParseArgs(t *testing.T) {
 		}
 	}
 	c, err := ParseArgs("test", []string{"-cover", "-gcflags=-N -l", "-gcflags=p=-m", "-tags", "a", "."})
-	if got := strings.Join(c.compilerFlags(), "|"); err != nil || got != "-tags=a,race|-gcflags=all=-race|-gcflags=-N -l -race|-gcflags=p=-m -race|-covermode=atomic" {
+	if got := strings.Join(c.compilerFlags(), "|"); err != nil || got != "-tags=a,race|-gcflags=all=-race|-race=false|-gcflags=-N -l -race|-gcflags=p=-m -race|-covermode=atomic" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestWrongArgs: each says what to do.
+func TestWrongArgs(t *testing.T) {
+	for _, test := range []struct{ verb, args, goflags, want string }{
+		{"run", "", "", "there is no program to run"},
+		{"run", "-n", "", "there is no program to run"},
+		{"run", "-race .", "", "-runtime=race"},
+		{"build", "-asan .", "", "cannot be used together"},
+		{"build", "-buildmode=c-shared .", "", "use exe or pie"},
+		{"build", "-o", "", "needs a value"},
+		{"test", "-detector=", "", "must be ft"},
+		{"test", "-assume-open=none .", "", "must be all"},
+		{"test", "-runtime=x .", "", "must be slim or race"},
+		{"test", "-bf.x=1 .", "", "there are -bf.runtime"},
+		{"test", "-covermode=set .", "", "use atomic"},
+		{"test", ".", "-covermode=count", "GOFLAGS=-covermode=count: "},
+		{"test", ".", "-v -msan", "GOFLAGS=-v -msan: "},
+		{"test", ".", "'-gcflags=all=-N -l'", "give -gcflags on the command line"},
+		{"test", ".", "-overlay=x.json", "give -overlay on the command line"},
+		{"test", ".", "'-ldflags=-s", "has no end"},
+		{"test", ".", "-race -tags=b \"-ldflags=-s -w\" -cover", ""},
+	} {
+		c, err := ParseArgs(test.verb, strings.Fields(test.args))
+		if err == nil {
+			err = c.goflags(test.goflags)
+		}
+		var usage *UsageError
+		switch {
+		case test.want == "":
+			if err != nil || c.Tags != "b" || !c.Cover {
+				t.Errorf("%+v: %v, %+v", test, err, c)
+			}
+		case !errors.As(err, &usage) || !strings.Contains(usage.Error(), test.want):
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	for list, want := range map[string]string{
+		"":                      "",
+		" a  b\t":               "a|b",
+		`sh -c 'exec "$0"'`:     `sh|-c|exec "$0"`,
+		`"a b" c"d '' -x='y z'`: `a b|c"d||-x='y|z'`,
+	} {
+		if got, err := fields(list); err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, %v", list, got, err)
+		}
 	}
 }
 

@@ -44,8 +44,70 @@ func TestSimultaneous(t *testing.T) {
 		{"array comes", arrayLater(8, 32), []op{{Write, 16, 16}, {Read, 20, 8}, {Write, 200, 8}}, all(20, 28)},
 		{"array comes, bytes", arrayLater(1, 256), []op{{Write, 16, 16}, {Read, 20, 8}, {Write, 200, 8}}, all(20, 28)},
 	} {
-		t.Run(test.name, func(t *testing.T) { simultaneous(t, test.setup, test.ops, test.racy) })
+		t.Run(test.name, func(t *testing.T) {
+			simultaneous(t, Options{Arrays: true}, accessAll, test.setup, test.ops, test.racy)
+		})
 	}
+}
+
+// TestSimultaneousFast is TestSimultaneous for the accesses that take no lock, against
+// each other and against those that do.
+func TestSimultaneousFast(t *testing.T) {
+	if raceDetector {
+		t.Skip("cells are accessed without locks")
+	}
+	for _, test := range []struct {
+		name string
+		ops  []op
+		racy []uintptr
+	}{
+		{"write, write", []op{{Write, 0, 1}, {Write, 0, 1}}, all(0, 1)},
+		{"writes", []op{{Write, 0, 1}, {Write, 0, 1}, {Write, 0, 1}, {Write, 0, 1}}, all(0, 1)},
+		{"read, write", []op{{Read, 0, 1}, {Write, 0, 1}}, all(0, 1)},
+		{"reads, write", []op{{Read, 0, 1}, {Write, 0, 1}, {Read, 0, 1}}, all(0, 1)},
+		{"reads", []op{{Read, 0, 1}, {Read, 0, 1}, {Read, 0, 1}}, nil},
+		{"apart", []op{{Write, 0, 1}, {Write, 8, 1}, {Write, 3, 1}, {Write, 4, 1}}, nil},
+		{"atomic, write", []op{{AtomicWrite, 0, 1}, {Write, 0, 1}}, all(0, 1)},
+		{"atomic read, write", []op{{AtomicRead, 0, 1}, {Write, 0, 1}}, all(0, 1)},
+		{"atomic, read", []op{{AtomicWrite, 0, 1}, {Read, 0, 1}}, all(0, 1)},
+		{"range, write", []op{{Read, 0, 16}, {Write, 8, 1}}, all(8, 9)},
+		{"range, read", []op{{Write, 0, 16}, {Read, 8, 1}}, all(8, 9)},
+		{"inner byte", []op{{Write, 3, 1}, {Write, 3, 1}}, all(3, 4)},
+		{"inner byte, range", []op{{Read, 0, 8}, {Write, 3, 1}, {Read, 5, 1}}, all(3, 4)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			simultaneous(t, Options{Firsts: true}, fastAccess, nil, test.ops, test.racy)
+		})
+	}
+}
+
+// accessAll makes an access, in pieces.
+func accessAll(s *State, t *Thread, at uintptr, o op) {
+	for n := uintptr(0); n < o.size; {
+		n += Access(s, t, at+n, o.size-n, o.kind, 0)
+	}
+}
+
+// fastAccess makes an access as the run time of programs does.
+func fastAccess(s *State, t *Thread, at uintptr, o op) {
+	if c := Find(t, at); c != nil && o.size == 1 && o.kind <= Write {
+		how := Hard
+		switch {
+		case Same(t, c, o.kind):
+			return
+		case o.kind == Write:
+			how = TryWrite(t, c, 0)
+		default:
+			how = TryRead(t, c, 0)
+		}
+		if how == Check {
+			Recheck(s, t, at, o.kind, 0)
+		}
+		if how != Hard {
+			return
+		}
+	}
+	accessAll(s, t, at, o)
 }
 
 func all(lo, hi uintptr) (s []uintptr) {
@@ -82,14 +144,14 @@ func arrayLater(es, n uintptr) func(*State, uintptr) {
 	}
 }
 
-func simultaneous(t *testing.T, setup func(*State, uintptr), ops []op, racy []uintptr) {
+func simultaneous(t *testing.T, opts Options, access func(*State, *Thread, uintptr, op), setup func(*State, uintptr), ops []op, racy []uintptr) {
 	rounds := 4000
 	if testing.Short() {
 		rounds = 500
 	}
 	var mu sync.Mutex
 	seen := map[uintptr]bool{}
-	s := New(Options{Arrays: true}, func(r *Race) {
+	s := New(opts, func(r *Race) {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range r.Count {
@@ -120,9 +182,7 @@ func simultaneous(t *testing.T, setup func(*State, uintptr), ops []op, racy []ui
 				for range (r * (i + 1)) % 13 * 5 { // not always in step
 					pause(0)
 				}
-				for n := uintptr(0); n < o.size; {
-					n += Access(s, th[i], at+o.off+n, o.size-n, o.kind, 0)
-				}
+				access(s, th[i], at+o.off, o)
 				commitAll(s, th[i])
 				left.Add(-1)
 			}

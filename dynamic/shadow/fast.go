@@ -81,8 +81,9 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 	if w|r == 0 {
 		t.stat.Locations++
 	}
-	// Who came meanwhile sees what was recorded, or is seen here.
-	if now := load64(&c.r); now != r && !plain(t, now) || load64(&c.w)&special != 0 {
+	// Who came meanwhile sees what was recorded, or is seen here. The cell cannot have been
+	// split: it stands for one byte.
+	if now := load64(&c.r); now != r && !plain(t, now) {
 		return Check
 	}
 	return Done
@@ -99,7 +100,8 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 	if w|r == 0 {
 		t.stat.Locations++
 	}
-	if now := load64(&c.w); now != w && !plain(t, now) || load64(&c.r)&special != 0 {
+	// The same; who has made a vector of the reads since put this one into it.
+	if now := load64(&c.w); now != w && !plain(t, now) {
 		return Check
 	}
 	return Done

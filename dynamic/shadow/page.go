@@ -150,6 +150,7 @@ func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint3
 		if s.firsts {
 			if lo == w {
 				touch(s, t, c, kind, lo, 1, site, false, false)
+				noteDeep(p, c)
 				if lo++; lo == end {
 					continue
 				}
@@ -164,10 +165,16 @@ func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint3
 		if how != done {
 			touchPart(s, t, c, g, w, lo-w, end-w, kind, site, how == again)
 		}
-		if (c.w|c.r)&special != 0 && load32(&p.deep) == 0 {
-			store32(&p.deep, 1)
-		}
+		noteDeep(p, c)
 		lo = end
+	}
+}
+
+// noteDeep says on p that something hangs on its cell c, if so: clearCells must then
+// look at each cell.
+func noteDeep(p *page, c *cell) {
+	if (load64(&c.w)|load64(&c.r))&special != 0 && load32(&p.deep) == 0 {
+		store32(&p.deep, 1)
 	}
 }
 

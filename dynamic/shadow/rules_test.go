@@ -385,3 +385,45 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 }
+
+// TestAcquireAll: epochs that are covered while they last. What their goroutines acquire
+// afterwards comes with the objects that they release.
+func TestAcquireAll(t *testing.T) {
+	const mu2, mu3 = mu + 8, mu + 16
+	l := newLab(t, Options{}, 4)
+	l.access(2, Write, 0, 8)
+	AcquireAll(l.s, l.th[1])
+	l.access(1, Read, 0, 8) // ordered
+	l.want()
+	Release(l.s, l.th[2], mu2) // ends the epoch that 1 has acquired
+	l.access(2, Write, 8, 8)
+	l.access(2, Write, 16, 8)
+	l.release(2)
+	l.acquire(3) // in an epoch that 1 has acquired, too
+	Release(l.s, l.th[3], mu3)
+	Acquire(l.s, l.th[1], mu3)
+	l.access(1, Read, 8, 8) // after 2, by way of 3
+	l.want()
+	l.access(2, Write, 24, 8)
+	l.access(1, Read, 24, 8) // after nothing
+	l.want("1:2-0:1 +24")
+}
+
+// TestClearedVectors: vectors of reads of first bytes are freed with their page.
+func TestClearedVectors(t *testing.T) {
+	l := newLab(t, Options{Firsts: true}, 3)
+	var before uint64
+	for i := range 20000 {
+		for g := range 2 {
+			l.access(g+1, Read, 0, 1)
+			l.release(g + 1)
+		}
+		Clear(l.s, base, PageSize)
+		if i == 100 {
+			before = l.s.Bytes()
+		}
+	}
+	if after := l.s.Bytes(); after > before {
+		t.Errorf("%d bytes, then %d", before, after)
+	}
+}

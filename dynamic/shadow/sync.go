@@ -84,6 +84,9 @@ func acquire(s *State, t *Thread, o *syncObj) {
 func release(s *State, t *Thread, o *syncObj) {
 	o.vc.copyFrom(s, &t.vc)
 	o.from = t.epoch
+	if load64(&t.bare) >= t.epoch {
+		o.from = 0
+	}
 }
 
 // Release publishes what t did through the object at addr, in place of what was
@@ -145,19 +148,6 @@ func EndAtomic(s *State, t *Thread, o *syncObj, reads, writes bool) {
 	if writes {
 		tick(t)
 	}
-}
-
-// Known reports whether there is an object at addr. A load that finds none after it
-// read has nothing to acquire: stores make the object before they write.
-func Known(s *State, addr uintptr) bool {
-	p := pageOf(s, addr, false)
-	if p == nil || loadp(unsafe.Pointer(&p.syncs)) == nil {
-		return false
-	}
-	lock(&p.lk)
-	o := findSync(s, p, addr, false)
-	unlock(&p.lk)
-	return o != nil
 }
 
 // Forget drops the object at addr.

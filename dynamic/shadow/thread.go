@@ -15,6 +15,7 @@ type Thread struct {
 	count  uintptr
 	id     uint64
 	ticked uint64 // stat.Checks when the epoch began
+	bare   uint64 // epochs up to this one may be covered without their clocks; see AcquireAll
 	race   Race   // the report being made
 	stat   Stats
 	next   *Thread
@@ -151,6 +152,12 @@ func End(s *State, t *Thread) {
 // AcquireAll orders what t does from now on after all that other goroutines have
 // done up to now. Others may run meanwhile. Takes time proportional to the number of
 // slots and goroutines.
+//
+// So t, and whoever comes after it, covers epochs that are not over, and not what their
+// goroutines will acquire in them: acquire must not conclude the one from the other. Each
+// goroutine u is marked before any epoch is read. A release of u that does not see the
+// mark was made before that, so what u knew then is below what is read here of all
+// goroutines.
 func AcquireAll(s *State, t *Thread) {
 	commitAll(s, t)
 	lock(&s.slotLock)
@@ -158,7 +165,11 @@ func AcquireAll(s *State, t *Thread) {
 		t.vc.advance(s, i, s.final.at(i).v)
 	}
 	for u := s.threads; u != nil; u = u.next {
+		store64(&u.bare, allEpochs)
+	}
+	for u := s.threads; u != nil; u = u.next {
 		e := load64(&u.epoch)
+		store64(&u.bare, e)
 		if e == 0 || u == t {
 			continue
 		}
@@ -166,6 +177,9 @@ func AcquireAll(s *State, t *Thread) {
 	}
 	unlock(&s.slotLock)
 }
+
+// allEpochs is at least any epoch.
+const allEpochs = ^uint64(0)
 
 // Epoch returns the epoch of what t does now.
 func Epoch(t *Thread) uint64 { return t.epoch }

@@ -4,18 +4,8 @@ package atomic
 
 import "unsafe"
 
-// The operations; package runtime has the same list.
-const (
-	bfLoad = iota
-	bfStore
-	bfSwap
-	bfCas
-	bfAdd
-	bfAnd
-	bfOr
-)
-
-// Implemented in package runtime.
+// Implemented in package runtime, whose list of operations is copied to the end of this
+// file, as are the functions that use it.
 
 //go:linkname bfDo32
 //go:noescape

@@ -16,7 +16,7 @@ import (
 // system stack: from entry to return nothing is preempted, and the collector does not
 // look while a pointer is only a word.
 
-// The operations; package sync/atomic has the same list.
+// The operations. Package sync/atomic gets a copy of this list.
 const (
 	bfLoad = iota
 	bfStore
@@ -30,40 +30,30 @@ const (
 //go:linkname bfDo32 sync/atomic.bfDo32
 //go:nosplit
 func bfDo32(p *uint32, op uint8, a, b uint32) uint32 {
-	t := bfAtomicOn(uintptr(unsafe.Pointer(p)))
-	if t == nil {
-		v, _ := bfRaw32(p, op, a, b)
-		return v
-	}
-	var v uint32
-	fp, pc := getfp(), sys.GetCallerPC()
-	systemstack(func() {
-		o := bfAtomicBegin(t, uintptr(unsafe.Pointer(p)), fp, pc, op)
-		wrote := false
-		v, wrote = bfRaw32(p, op, a, b)
-		bfAtomicEnd(t, o, op, wrote)
-	})
-	return v
+	return uint32(bfDo(unsafe.Pointer(p), 4, op, uint64(a), uint64(b), getfp(), sys.GetCallerPC()))
 }
 
 //go:linkname bfDo64 sync/atomic.bfDo64
 //go:nosplit
 func bfDo64(p *uint64, op uint8, a, b uint64) uint64 {
-	return bfWord64(p, op, a, b, getfp(), sys.GetCallerPC())
+	return bfDo(unsafe.Pointer(p), 8, op, a, b, getfp(), sys.GetCallerPC())
 }
 
+// bfDo performs an operation on the word of size bytes at p. fp is the frame pointer of
+// the function that returns to pc.
+//
 //go:nosplit
-func bfWord64(p *uint64, op uint8, a, b uint64, fp, pc uintptr) uint64 {
-	t := bfAtomicOn(uintptr(unsafe.Pointer(p)))
+func bfDo(p unsafe.Pointer, size uint8, op uint8, a, b uint64, fp, pc uintptr) uint64 {
+	t := bfAtomicOn(uintptr(p))
 	if t == nil {
-		v, _ := bfRaw64(p, op, a, b)
+		v, _ := bfRaw(p, size, op, a, b)
 		return v
 	}
 	var v uint64
 	systemstack(func() {
-		o := bfAtomicBegin(t, uintptr(unsafe.Pointer(p)), fp, pc, op)
+		o := bfAtomicBegin(t, uintptr(p), fp, pc, op)
 		wrote := false
-		v, wrote = bfRaw64(p, op, a, b)
+		v, wrote = bfRaw(p, size, op, a, b)
 		bfAtomicEnd(t, o, op, wrote)
 	})
 	return v
@@ -99,8 +89,19 @@ func bfAtomicEnd(t *bfThread, o *bf_syncObj, op uint8, wrote bool) {
 	bfEndAtomic(&bfWorld, t, o, op != bfStore, wrote)
 }
 
-// bfRaw32 performs an operation. For bfCas it returns 1 if it swapped, for bfAdd the
-// new value, for the others the old one.
+// bfRaw performs an operation and reports whether it wrote. For bfCas it returns 1 if it
+// swapped, for bfAdd the new value, for the others the old one.
+//
+//go:nosplit
+func bfRaw(p unsafe.Pointer, size uint8, op uint8, a, b uint64) (v uint64, wrote bool) {
+	if size == 4 {
+		v, wrote := bfRaw32((*uint32)(p), op, uint32(a), uint32(b))
+		return uint64(v), wrote
+	}
+	return bfRaw64((*uint64)(p), op, a, b)
+}
+
+// bfRaw32 and bfRaw64 are two because the intrinsics are, by width.
 //
 //go:nosplit
 func bfRaw32(p *uint32, op uint8, a, b uint32) (v uint32, wrote bool) {
@@ -126,8 +127,6 @@ func bfRaw32(p *uint32, op uint8, a, b uint32) (v uint32, wrote bool) {
 	return v, true
 }
 
-// bfRaw64 is bfRaw32 for longer words.
-//
 //go:nosplit
 func bfRaw64(p *uint64, op uint8, a, b uint64) (v uint64, wrote bool) {
 	switch op {
@@ -158,20 +157,20 @@ func bfRaw64(p *uint64, op uint8, a, b uint64) (v uint64, wrote bool) {
 //go:linkname bfLoadPointer sync/atomic.bfLoadPointer
 //go:nosplit
 func bfLoadPointer(p *unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(uintptr(bfWord64((*uint64)(unsafe.Pointer(p)), bfLoad, 0, 0, getfp(), sys.GetCallerPC())))
+	return unsafe.Pointer(uintptr(bfDo(unsafe.Pointer(p), 8, bfLoad, 0, 0, getfp(), sys.GetCallerPC())))
 }
 
 //go:nosplit
 func bfStoreUintptr(p *uintptr, v uintptr) {
-	bfWord64((*uint64)(unsafe.Pointer(p)), bfStore, uint64(v), 0, getfp(), sys.GetCallerPC())
+	bfDo(unsafe.Pointer(p), 8, bfStore, uint64(v), 0, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
 func bfSwapUintptr(p *uintptr, v uintptr) uintptr {
-	return uintptr(bfWord64((*uint64)(unsafe.Pointer(p)), bfSwap, uint64(v), 0, getfp(), sys.GetCallerPC()))
+	return uintptr(bfDo(unsafe.Pointer(p), 8, bfSwap, uint64(v), 0, getfp(), sys.GetCallerPC()))
 }
 
 //go:nosplit
 func bfCompareAndSwapUintptr(p *uintptr, old, new uintptr) bool {
-	return bfWord64((*uint64)(unsafe.Pointer(p)), bfCas, uint64(old), uint64(new), getfp(), sys.GetCallerPC()) != 0
+	return bfDo(unsafe.Pointer(p), 8, bfCas, uint64(old), uint64(new), getfp(), sys.GetCallerPC()) != 0
 }

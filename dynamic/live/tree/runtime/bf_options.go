@@ -50,12 +50,23 @@ func bfEach(list string, set func(name, value string)) {
 }
 
 func bfGorace(name, value string) {
-	n, isNum := bfNumber(value)
 	switch name {
 	case "log_path":
 		bfOpenLog(value)
+		return
 	case "strip_path_prefix":
 		bfOpts.strip = value
+		return
+	case "history_size":
+		bfComplain(name, "is not needed: no access is forgotten")
+		return
+	}
+	n, ok := bfNumber(value)
+	if !ok {
+		bfComplain(name, "is ignored: its value is neither a number nor yes or no")
+		return
+	}
+	switch name {
 	case "exitcode":
 		bfOpts.exitcode = int32(n)
 	case "halt_on_error":
@@ -65,18 +76,19 @@ func bfGorace(name, value string) {
 	case "suppress_equal_stacks":
 		bfOpts.all = n == 0
 	case "suppress_equal_addresses": // reports are not suppressed for that
-	case "history_size":
-		bfComplain(name, "is not needed: no access is forgotten")
 	default:
 		bfComplain(name, "is not known")
 	}
-	if !isNum && name != "log_path" && name != "strip_path_prefix" {
-		bfComplain(name, "is not a number")
-	}
 }
 
-// bfNumber reads a number of up to 9 digits.
+// bfNumber reads a number of up to 9 digits, or yes or no as 1 or 0.
 func bfNumber(s string) (n int, ok bool) {
+	switch s {
+	case "no", "false":
+		return 0, true
+	case "yes", "true":
+		return 1, true
+	}
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' || i == 9 {
 			return 0, false
