@@ -142,6 +142,38 @@ type crowd struct {
 	count   count
 }
 
+// edgeSet collects edges; those of one role between the same two nodes become
+// one, with the labels of all.
+type edgeSet struct {
+	list   []graph.Edge // without labels
+	labels map[graph.Edge][]string
+}
+
+func (s *edgeSet) add(e graph.Edge) {
+	label := e.Label
+	e.Label = ""
+	if s.labels == nil {
+		s.labels = map[graph.Edge][]string{}
+	}
+	have, ok := s.labels[e]
+	if !ok {
+		s.list = append(s.list, e)
+	}
+	if !slices.Contains(have, label) {
+		have = append(have, label)
+	}
+	s.labels[e] = have
+}
+
+// edges returns the edges in the order in which they were first added.
+func (s *edgeSet) edges() []graph.Edge {
+	out := slices.Clone(s.list)
+	for i, e := range out {
+		out[i].Label = strings.Join(s.labels[e], "\n")
+	}
+	return out
+}
+
 // count says how many goroutines of a thread there may be.
 type count int
 

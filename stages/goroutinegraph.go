@@ -25,7 +25,7 @@ func drawGoroutines(d *drawer) *graph.Graph {
 	for _, c := range crowds {
 		g.Nodes = append(g.Nodes, graph.Node{ID: c.id, Label: c.label(), Cluster: c.pkg, Role: c.role()})
 	}
-	edges := edgeSet{g: g}
+	var edges edgeSet
 	for _, c := range crowds {
 		for _, t := range c.threads {
 			for _, p := range v.Threads[t].Parents {
@@ -43,27 +43,12 @@ func drawGoroutines(d *drawer) *graph.Graph {
 			}
 			switch w.signal.kind {
 			case signalWait, signalClose, signalFirst, signalSend:
-				edges.add(graph.Edge{From: from.id, To: to.id, Label: ruleNames[w.signal.kind] + " " + d.rp.cellName(w.signal.Cell), Role: graph.Join})
+				edges.add(graph.Edge{From: from.id, To: to.id, Label: ruleNames[w.signal.kind] + ": " + d.rp.cellName(w.signal.Cell), Role: graph.Join})
 			}
 		}
 	}
+	g.Edges = edges.edges()
 	return g
-}
-
-// edgeSet adds each edge once.
-type edgeSet struct {
-	g    *graph.Graph
-	seen map[graph.Edge]bool
-}
-
-func (s *edgeSet) add(e graph.Edge) {
-	if s.seen == nil {
-		s.seen = map[graph.Edge]bool{}
-	}
-	if !s.seen[e] {
-		s.seen[e] = true
-		s.g.Edges = append(s.g.Edges, e)
-	}
 }
 
 // await is a wait of a thread for a signal, at a point: where it waits or, for

@@ -21,7 +21,6 @@ func drawOrder(d *drawer) *graph.Graph {
 	threads := d.shownThreads()
 	crowds, of := d.crowds(threads)
 	o := &orderGraph{d: d, g: &graph.Graph{}, byID: map[string]*event{}}
-	o.edges.g = o.g
 	// The starts of all, then who starts them.
 	started := map[string]bool{}
 	for _, c := range crowds {
@@ -52,12 +51,17 @@ func drawOrder(d *drawer) *graph.Graph {
 			if from == nil || e == nil {
 				continue
 			}
-			if x := o.event(from, &s, o.op(s.sp, w.signal)); x != nil && x != e {
+			x := o.event(from, &s, o.op(s.sp, w.signal))
+			if x == nil {
+				x = o.hidden(from, &s, o.op(s.sp, w.signal))
+			}
+			if x != nil && x != e {
 				o.edges.add(graph.Edge{From: x.id, To: e.id, Label: ruleNames[w.signal.kind], Role: graph.Join})
 			}
 		}
 	}
 	o.programOrder(crowds)
+	o.g.Edges = o.edges.edges()
 	o.g.Title = fmt.Sprintf("%d operations of %d kinds of goroutine", len(o.g.Nodes), len(crowds))
 	return o.g
 }
@@ -89,6 +93,22 @@ func (o *orderGraph) event(c *crowd, at *threadSpot, what string) *event {
 		}
 		label += "\n" + fileLine(pos)
 	}
+	return o.labelled(c, at, label)
+}
+
+// hidden returns the event of an operation that a goroutine does where no code
+// in scope leads it, such as the Done of WaitGroup.Go after the function that it
+// was given; nil where the goroutine begins in scope.
+func (o *orderGraph) hidden(c *crowd, at *threadSpot, what string) *event {
+	v := o.d.r.v
+	if o.d.r.placed(v.Threads[at.t].Entry) {
+		return nil
+	}
+	return o.labelled(c, at, what+"\nin "+display(v.Res.Func(at.sp.Inst).Name))
+}
+
+// labelled returns the event of a crowd with a text, which it makes if need be.
+func (o *orderGraph) labelled(c *crowd, at *threadSpot, label string) *event {
 	id := c.id + " " + label
 	e := o.byID[id]
 	if e == nil {
@@ -154,6 +174,13 @@ func (o *orderGraph) op(at spot, s *signal) string {
 	case facts.OpMem:
 		if f.Mems[pt.Row].Write {
 			return "store to " + name
+		}
+	}
+	// The branch of range, or of an ok tested where it is received, is one with
+	// the operation for who reads the source.
+	for p := range f.Points[:at.Point+1] {
+		if row, ok := syncRow(f, uint32(p)); ok && f.Syncs[row].Op == facts.SyncRecv && o.d.rp.pos(f.Points[p].Pos).Line == o.d.rp.pos(pt.Pos).Line {
+			return syncNames[facts.SyncRecv] + " " + name
 		}
 	}
 	return "branch on " + name

@@ -18,8 +18,9 @@ var looks = map[Role]map[string]string{
 	Note:      {"shape": "note", "color": `"#888888"`, "fontcolor": `"#555555"`},
 	Program:   {"color": `"#888888"`},
 	Go:        {"penwidth": "1.6"},
-	Join:      {"style": "dashed", "color": `"#1a5fb4"`, "fontcolor": `"#1a5fb4"`, "constraint": "true"},
+	Join:      {"style": "dashed", "color": `"#1a5fb4"`, "fontcolor": `"#1a5fb4"`},
 	Call:      {},
+	Back:      {"style": "dotted"},
 }
 
 // DOT returns g in Graphviz's language. Same graph, same bytes: gographviz sorts
@@ -36,7 +37,7 @@ func (g *Graph) DOT() (string, error) {
 	set(w.SetDir(true))
 	for _, a := range [][2]string{
 		{"label", quote(g.Title)}, {"labelloc", "t"}, {"labeljust", "l"}, {"fontname", "Helvetica"}, {"fontsize", "12"},
-		{"rankdir", "TB"}, {"nodesep", "0.3"}, {"ranksep", "0.4"}, {"compound", "true"},
+		{"rankdir", "TB"}, {"nodesep", "0.3"}, {"ranksep", "0.4"}, {"newrank", "true"},
 	} {
 		set(w.AddAttr(name, a[0], a[1]))
 	}

@@ -28,6 +28,7 @@ const (
 	Go        Role = "go"        // edge: starts
 	Join      Role = "join"      // edge: what happened before its tail is awaited at its head
 	Call      Role = "call"      // edge
+	Back      Role = "back"      // edge: calls, by way of functions that are not shown
 )
 
 // Graph is a directed graph to draw.
