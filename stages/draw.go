@@ -137,10 +137,16 @@ type crowd struct {
 	id      string
 	threads []int
 	fn      string
+	runs    string // where fn is out of scope, the functions in scope that it calls
 	pkg     string
 	from    []string // where they are started
 	count   count
+	outside bool // fn is out of scope
 }
+
+// kindsShown is how many crowds that begin in one package out of scope are told
+// apart; more become one, as what a library does inside says little.
+const kindsShown = 4
 
 // edgeSet collects edges; those of one role between the same two nodes become
 // one, with the labels of all.
@@ -201,6 +207,8 @@ func (d *drawer) crowds(threads []int) (list []*crowd, of map[int]*crowd) {
 		}
 		if t == 0 {
 			c.fn, c.pkg = "main goroutine", ""
+		} else if !d.r.placed(th.Entry) {
+			c.runs, c.outside = d.runs(th.Entry), true
 		}
 		for _, s := range startsOf(v, t) {
 			for _, by := range v.ThreadsOf(s.Inst) {
@@ -212,7 +220,7 @@ func (d *drawer) crowds(threads []int) (list []*crowd, of map[int]*crowd) {
 			}
 		}
 		slices.Sort(c.from)
-		key := fmt.Sprint(c.fn, c.from, c.count)
+		key := fmt.Sprint(c.fn, c.runs, c.from, c.count)
 		if old := byKey[key]; old != nil {
 			c = old
 		} else {
@@ -223,7 +231,51 @@ func (d *drawer) crowds(threads []int) (list []*crowd, of map[int]*crowd) {
 		c.threads = append(c.threads, t)
 		of[t] = c
 	}
-	return list, of
+	return mergeLibraries(list, of), of
+}
+
+// mergeLibraries makes one crowd of those that begin in a package out of scope,
+// where they are more than kindsShown, and returns the crowds left.
+func mergeLibraries(list []*crowd, of map[int]*crowd) []*crowd {
+	kinds := map[string]int{}
+	for _, c := range list {
+		if c.outside {
+			kinds[c.pkg]++
+		}
+	}
+	merged := map[string]*crowd{}
+	var left []*crowd
+	for _, c := range list {
+		if !c.outside || kinds[c.pkg] <= kindsShown {
+			left = append(left, c)
+			continue
+		}
+		m := merged[c.pkg]
+		if m == nil {
+			m = &crowd{id: c.id, pkg: c.pkg, count: many, outside: true, fn: fmt.Sprintf("%d kinds of goroutine of %s", kinds[c.pkg], c.pkg)}
+			merged[c.pkg] = m
+			left = append(left, m)
+		}
+		m.threads = append(m.threads, c.threads...)
+		for _, t := range c.threads {
+			of[t] = m
+		}
+	}
+	return left
+}
+
+// runs names the functions in scope that one out of scope calls, if they are few.
+func (d *drawer) runs(n pta.InstID) string {
+	var names []string
+	for _, back := range d.callsBack(n) {
+		if name := display(d.r.v.Res.Func(back).Name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 3 {
+		return ""
+	}
+	return strings.Join(names, ", ")
 }
 
 // count returns how many goroutines of thread t there may be. One at a time: none
@@ -242,6 +294,9 @@ func (d *drawer) count(t int) count {
 // label is what a picture says of a crowd.
 func (c *crowd) label() string {
 	lines := []string{c.fn}
+	if c.runs != "" {
+		lines[0] += " for " + c.runs
+	}
 	if len(c.from) > 0 {
 		from := c.from
 		more := ""

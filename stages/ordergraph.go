@@ -45,17 +45,19 @@ func drawOrder(d *drawer) *graph.Graph {
 		if to == nil {
 			continue
 		}
-		e := o.event(to, &threadSpot{w.thread, w.at}, o.op(w.at, w.signal))
 		for _, s := range o.spotsOf(w.signal) {
 			from := of[s.t]
-			if from == nil || e == nil {
+			if from == nil || !o.tells(w, s) {
 				continue
 			}
 			x := o.event(from, &s, o.op(s.sp, w.signal))
 			if x == nil {
 				x = o.hidden(from, &s, o.op(s.sp, w.signal))
 			}
-			if x != nil && x != e {
+			if x == nil {
+				continue
+			}
+			if e := o.event(to, &threadSpot{w.thread, w.at}, o.op(w.at, w.signal)); e != nil && x != e {
 				o.edges.add(graph.Edge{From: x.id, To: e.id, Label: ruleNames[w.signal.kind], Role: graph.Join})
 			}
 		}
@@ -64,6 +66,13 @@ func drawOrder(d *drawer) *graph.Graph {
 	o.g.Edges = o.edges.edges()
 	o.g.Title = fmt.Sprintf("%d operations of %d kinds of goroutine", len(o.g.Nodes), len(crowds))
 	return o.g
+}
+
+// tells reports whether the order of a signal and a wait says something of the
+// packages in scope: not if both are the doing of code outside on what that keeps
+// for itself, a Once above all.
+func (o *orderGraph) tells(w await, s threadSpot) bool {
+	return w.signal.kind != signalOnce && w.signal.kind != signalFlag || o.d.r.placed(w.at.Inst) || o.d.r.placed(s.sp.Inst)
 }
 
 // orderGraph is the picture in the making.
