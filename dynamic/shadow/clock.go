@@ -258,8 +258,10 @@ func (c *clock) fold(s *State) {
 
 // copyFrom makes c equal to o.
 func (c *clock) copyFrom(s *State, o *clock) {
-	share(o.root)
-	dropTree(s, c.root, c.height)
+	if c.root != o.root {
+		share(o.root)
+		dropTree(s, c.root, c.height)
+	}
 	c.root, c.height, c.own, c.v = o.root, o.height, o.own, o.v
 }
 

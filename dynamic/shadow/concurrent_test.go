@@ -90,7 +90,7 @@ func accessAll(s *State, t *Thread, at uintptr, o op) {
 
 // fastAccess makes an access as the run time of programs does.
 func fastAccess(s *State, t *Thread, at uintptr, o op) {
-	if c := Find(t, at); c != nil && o.size == 1 && o.kind <= Write {
+	if c := Find(s, t, at); c != nil && o.size == 1 && o.kind <= Write {
 		how := Hard
 		switch {
 		case Same(t, c, o.kind):

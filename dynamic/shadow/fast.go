@@ -12,12 +12,19 @@ const (
 )
 
 // Find returns the cell of exactly the byte at addr, nil if there is none, or t has no
-// slot, or t has not looked at the page lately.
-func Find(t *Thread, addr uintptr) *cell {
+// slot.
+func Find(s *State, t *Thread, addr uintptr) *cell {
 	no := addr >> pageShift
 	e := &t.seen[no%nSeen]
-	if e.no != no || e.p == nil || t.epoch == 0 {
+	if t.epoch == 0 {
 		return nil
+	}
+	if e.no != no || e.p == nil {
+		p := pageKnown(s, addr)
+		if p == nil {
+			return nil
+		}
+		e.no, e.p = no, p
 	}
 	i := addr >> 3 & (words - 1)
 	if addr&7 == 0 {
@@ -104,6 +111,17 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 	if now := load64(&c.w); now != w && !plain(t, now) {
 		return Check
 	}
+	return Done
+}
+
+// TryAtomic performs an atomic access to a cell that Find returned, if one like it was made
+// there before. It may report, so it is not for where Access is not.
+func TryAtomic(s *State, t *Thread, c *cell, addr uintptr, kind uint8, site uint32) int {
+	r := load64(&c.r)
+	if r&special == 0 || r == busy || loadAtoms(readersOf(r)) == nil {
+		return Hard
+	}
+	touchAtomic(s, t, c, kind, addr, 1, site, false)
 	return Done
 }
 

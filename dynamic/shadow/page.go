@@ -82,6 +82,22 @@ func pageOf(s *State, addr uintptr, create bool) *page {
 	return p
 }
 
+// pageKnown is pageOf for a page that may not be there, without calls.
+func pageKnown(s *State, addr uintptr) *page {
+	if addr>>addrBits != 0 {
+		return nil
+	}
+	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36%topLen])))
+	if m == nil {
+		return nil
+	}
+	l := (*leafNode)(loadp(unsafe.Pointer(&m.p[addr>>24&(midLen-1)])))
+	if l == nil {
+		return nil
+	}
+	return (*page)(loadp(unsafe.Pointer(&l.p[addr>>pageShift&(leafLen-1)])))
+}
+
 // grow makes *at point to n new bytes, unless another goroutine is faster, and
 // returns what it points to.
 func grow(s *State, at unsafe.Pointer, n uintptr) unsafe.Pointer {
