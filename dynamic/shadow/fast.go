@@ -71,16 +71,61 @@ func SameAtomic(t *Thread, c *cell, kind uint8) bool {
 	return e != nil && load64(&e.epoch) == t.epoch
 }
 
-// plain reports whether w is no access, or an epoch that happens before t.
-func plain(t *Thread, w uint64) bool {
-	return w == 0 || w&special == 0 && before(t, w)
+// plain reports whether e is no access, or an epoch that happens before t: of a plain
+// access of that kind. What is before t stays so.
+func plain(t *Thread, e uint64, kind uint8) bool {
+	if e == 0 || e == t.past[kind] {
+		return true
+	}
+	if e&special != 0 || !before(t, e) {
+		return false
+	}
+	t.past[kind] = e
+	return true
+}
+
+// swift is touch for a plain access to a cell of any size where no access is a vector and
+// none races; else it says what is left to do. It publishes, then checks, as touch does.
+func swift(t *Thread, c *cell, kind uint8, site uint32) int {
+	w, r := load64(&c.w), load64(&c.r)
+	if w == t.epoch || kind == Read && r == t.epoch {
+		return done
+	}
+	if !plain(t, w, Write) || !plain(t, r, Read) {
+		return down
+	}
+	if kind == Read {
+		if !cas64(&c.r, r, t.epoch) {
+			return down
+		}
+		c.rs = site
+	} else {
+		if !cas64(&c.w, w, t.epoch) {
+			return down
+		}
+		c.ws = site
+	}
+	t.stat.Checks++
+	if w|r == 0 {
+		t.stat.Locations++
+	}
+	// A split that began meanwhile took this access along, or is seen here: by the word
+	// that it makes busy, or by what it leaves in w.
+	if kind == Read {
+		if load64(&c.w) != w {
+			return again
+		}
+	} else if load64(&c.r) != r || load64(&c.w)&special != 0 {
+		return again
+	}
+	return done
 }
 
 // TryWrite is touchWrite for a cell that Find returned, where no access is a vector and
 // none races.
 func TryWrite(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
-	if !plain(t, w) || !plain(t, r) || !cas64(&c.w, w, t.epoch) {
+	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.w, w, t.epoch) {
 		return Hard
 	}
 	c.ws = site
@@ -90,7 +135,7 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 	}
 	// Who came meanwhile sees what was recorded, or is seen here. The cell cannot have been
 	// split: it stands for one byte.
-	if now := load64(&c.r); now != r && !plain(t, now) {
+	if now := load64(&c.r); now != r && !plain(t, now, Read) {
 		return Check
 	}
 	return Done
@@ -99,7 +144,7 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 // TryRead is touchRead in the same cases.
 func TryRead(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
-	if !plain(t, w) || !plain(t, r) || !cas64(&c.r, r, t.epoch) {
+	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.r, r, t.epoch) {
 		return Hard
 	}
 	c.rs = site
@@ -108,7 +153,7 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 		t.stat.Locations++
 	}
 	// The same; who has made a vector of the reads since put this one into it.
-	if now := load64(&c.w); now != w && !plain(t, now) {
+	if now := load64(&c.w); now != w && !plain(t, now, Write) {
 		return Check
 	}
 	return Done
