@@ -109,16 +109,22 @@ func swift(t *Thread, c *cell, kind uint8, site uint32) int {
 	if w|r == 0 {
 		t.stat.Locations++
 	}
-	// A split that began meanwhile took this access along, or is seen here: by the word
-	// that it makes busy, or by what it leaves in w.
-	if kind == Read {
-		if load64(&c.w) != w {
-			return again
-		}
-	} else if load64(&c.r) != r || load64(&c.w)&special != 0 {
+	if !alone(c, kind, w, r) {
 		return again
 	}
 	return done
+}
+
+// alone reports whether nobody has accessed or split c between the moment when w and r were
+// there and now, after an access of kind was published: then who comes later sees it. A
+// split that began meanwhile took the access along, and is seen by the word that it makes
+// busy, or by what it leaves in w. The r that it leaves says nothing: it is 0, as that of a
+// cell that nobody had read, though a read between may be below.
+func alone(c *cell, kind uint8, w, r uint64) bool {
+	if kind == Read {
+		return load64(&c.w) == w // which is never twice the same
+	}
+	return load64(&c.r) == r && load64(&c.w)&special == 0
 }
 
 // TryWrite is touchWrite for a cell that Find returned, where no access is a vector and
