@@ -239,7 +239,7 @@ func trailing(m uint32) (n uint32) {
 // some entry is less in o than in a, and whether some is more. A child that is the same
 // takes one step.
 func compareChildren(a, o *block, height uint32) (less, more uint32) {
-	for i, w := range o.w {
+	for i, w := range &o.w {
 		m := a.w[i]
 		switch {
 		case m == w:
@@ -298,7 +298,7 @@ func compareTrees(a, o *block, height uint32) (less, more uint32) {
 // compareLeaves is compareTrees for leaves. Entries are less than 1<<63.
 func compareLeaves(a, o *block) (less, more uint32) {
 	l, g := uint64(0), uint64(0)
-	for i, v := range o.w {
+	for i, v := range &o.w { // which copies nothing
 		l |= v - a.w[i]
 		g |= a.w[i] - v
 	}
