@@ -42,6 +42,8 @@ func (rp *report) evidence(e stage.Evidence) string {
 			return "the elements have different indices"
 		}
 		return "different iterations of a loop in " + display(rp.r.v.Res.Func(e.Root).Name) + " access different elements"
+	case stage.Drawn:
+		return "the indices are different tickets, given out by additions to " + rp.cellName(e.Cell)
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:
