@@ -10,22 +10,21 @@ import (
 
 // plain is the plain twin of Locks: rules (L1) to (L6) on every instance that
 // locks, unlocks, or calls one that does, point by point and in any order until
-// nothing changes. Nothing is shared, skipped or remembered between instances.
+// nothing changes, given the normal forms of addresses. Nothing is shared, skipped or remembered between instances.
 type plain struct {
 	v        *stage.View
 	opAt     func(pta.InstID, *facts.Func, uint32) (lockOp, bool)
-	same     func(*facts.Func) map[facts.Reg]facts.Reg
+	rootOf   func(*facts.Func, facts.Reg) root
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
 	entry    map[pta.InstID]Set
-	roots    map[facts.FuncID][]root
 	blocks   map[pta.InstID][]*Set
 }
 
-func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), same func(*facts.Func) map[facts.Reg]facts.Reg) *plain {
-	l := &plain{v: v, opAt: opAt, same: same, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
-		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
+func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), rootOf func(*facts.Func, facts.Reg) root) *plain {
+	l := &plain{v: v, opAt: opAt, rootOf: rootOf, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
+		entry: map[pta.InstID]Set{}, blocks: map[pta.InstID][]*Set{}}
 	l.solve()
 	return l
 }
@@ -50,59 +49,6 @@ func add(a, b map[uint32]bool) (grew bool) {
 		a[c] = true
 	}
 	return grew
-}
-
-// rootOf returns the normal form of a register: through field addresses and
-// changes of type, as far as the pointer's value is one expression of it.
-func (l *plain) rootOf(f *facts.Func, r facts.Reg) root {
-	rs := l.roots[f.ID]
-	if rs == nil {
-		rs = make([]root, len(f.Regs))
-		for i := range rs {
-			rs[i] = root{facts.Reg(i), 0}
-		}
-		// Definitions precede uses in block order for these, dominance being
-		// respected by the order of blocks almost always; where it is not, the
-		// register is its own root, which is always right.
-		same := l.same(f)
-		for _, p := range f.Points {
-			switch p.Op {
-			case facts.OpMem:
-				if m := &f.Mems[p.Row]; !m.Write && same[m.Val] != facts.NoReg {
-					rs[m.Val] = rs[same[m.Val]]
-				}
-			case facts.OpAddr:
-				if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
-					b := rs[a.Base]
-					rs[a.Dst] = root{b.reg, b.off + a.Bytes}
-				}
-			case facts.OpCopy:
-				c := &f.Copies[p.Row]
-				if c.N == 1 && c.Index < 0 && !c.Unsafe && c.SrcLeaf == 0 && c.DstLeaf == 0 && l.simple(f, c.Dst) && l.simple(f, c.Src) && f.Regs[c.Dst].Def != 0 && l.onlyDef(f, c.Dst) {
-					rs[c.Dst] = rs[c.Src]
-				}
-			}
-		}
-		l.roots[f.ID] = rs
-	}
-	return rs[r]
-}
-
-// simple reports whether a register is one pointer.
-func (l *plain) simple(f *facts.Func, r facts.Reg) bool {
-	t := f.Regs[r].Type
-	return t != 0 && l.v.Prog.Types[t].Kind == facts.Pointer
-}
-
-// onlyDef reports whether one point alone defines r.
-func (l *plain) onlyDef(f *facts.Func, r facts.Reg) bool {
-	n := 0
-	for _, p := range f.Points {
-		if f.Defines(p) == r {
-			n++
-		}
-	}
-	return n == 1
 }
 
 // names returns the names of the object that a register points to.
