@@ -34,17 +34,18 @@ func newElements(fl *stage.Flow, defs []uint8) *elements {
 }
 
 // earlier returns the register that holds the address that point p defines, of an
-// element from a base of a root; not ok if there is none.
+// element from a base of a root; not ok if there is none. The points of a function
+// are asked about in order.
 func (e *elements) earlier(p uint32, base root) (facts.Reg, bool) {
 	f := e.fl.F
 	a := &f.Addrs[f.Points[p].Row]
 	l := &f.Lins[a.Index]
-	if a.Index == 0 || !l.Known || e.defs[a.Dst] > 1 || e.defs[base.reg] > 1 || e.defs[a.Base] > 1 {
+	if !l.Known || e.defs[a.Dst] > 1 || e.defs[base.reg] > 1 || e.defs[a.Base] > 1 {
 		return facts.NoReg, false
 	}
 	b := binary.LittleEndian.AppendUint32(e.buf[:0], uint32(base.reg))
 	b = binary.LittleEndian.AppendUint64(b, uint64(base.off))
-	b = binary.LittleEndian.AppendUint32(b, uint32(f.Regs[a.Dst].Type)) // the size of elements
+	b = binary.LittleEndian.AppendUint32(b, uint32(f.Regs[a.Dst].Type)) // elements of no size may begin where others do
 	b = binary.LittleEndian.AppendUint64(b, uint64(l.Const))
 	for _, t := range l.Terms {
 		if e.defs[t.Reg] > 1 { // (E2)
@@ -63,10 +64,11 @@ func (e *elements) earlier(p uint32, base root) (facts.Reg, bool) {
 	return facts.NoReg, false
 }
 
+// dominates reports (E3) of two points, the earlier one in the order of points first.
 func (e *elements) dominates(p, q uint32) bool {
 	b, c := e.fl.Block(p), e.fl.Block(q)
 	if b == c {
-		return p < q
+		return true
 	}
 	if e.idom == nil {
 		e.idom, _ = stage.Dominators(len(e.fl.F.Blocks), 0, e.fl.Succs)

@@ -10,7 +10,7 @@ import (
 // TestElements holds elements to its conditions, each broken alone: of two
 // addresses &s[i] the later one is the earlier one, or it is not.
 func TestElements(t *testing.T) {
-	const s, i, q, p, other = facts.Reg(1), facts.Reg(2), facts.Reg(3), facts.Reg(4), facts.Reg(5)
+	const s, i, q, p, other, top = facts.Reg(1), facts.Reg(2), facts.Reg(3), facts.Reg(4), facts.Reg(5), facts.Reg(6)
 	addr := func(row uint32) facts.Point { return facts.Point{Op: facts.OpAddr, Row: row} }
 	nop := func(flags uint8) facts.Point { return facts.Point{Flags: flags} }
 	index := func(c int64, ts ...facts.Term) facts.Lin { return facts.Lin{Known: true, Const: c, Terms: ts} }
@@ -25,6 +25,7 @@ func TestElements(t *testing.T) {
 	}{
 		{"one block", true, func(f *facts.Func, defs []uint8) {}},
 		{"another base", false, func(f *facts.Func, defs []uint8) { f.Addrs[1].Base = other }}, // (E1)
+		{"at another distance from the root", false, func(f *facts.Func, defs []uint8) { f.Addrs[1].Off = 1 }},
 		{"another constant", false, func(f *facts.Func, defs []uint8) { f.Lins[2] = index(1, facts.Term{Reg: i, Coef: 2}) }},
 		{"another register", false, func(f *facts.Func, defs []uint8) { f.Lins[2] = index(0, facts.Term{Reg: other, Coef: 2}) }},
 		{"another factor", false, func(f *facts.Func, defs []uint8) { f.Lins[2] = index(0, facts.Term{Reg: i, Coef: 1}) }},
@@ -35,6 +36,7 @@ func TestElements(t *testing.T) {
 		{"no linear form", false, func(f *facts.Func, defs []uint8) { f.Lins[1].Known, f.Lins[2].Known = false, false }},
 		{"no index", false, func(f *facts.Func, defs []uint8) { f.Addrs[0].Index, f.Addrs[1].Index = 0, 0 }},
 		{"the base has two definitions", false, func(f *facts.Func, defs []uint8) { defs[s] = 2 }}, // (E2)
+		{"the root has two definitions", false, func(f *facts.Func, defs []uint8) { defs[top] = 2 }},
 		{"the index has two definitions", false, func(f *facts.Func, defs []uint8) { defs[i] = 2 }},
 		{"the earlier address has two definitions", false, func(f *facts.Func, defs []uint8) { defs[q] = 2 }},
 		{"the later address has two definitions", false, func(f *facts.Func, defs []uint8) { defs[p] = 2 }},
@@ -59,7 +61,7 @@ func TestElements(t *testing.T) {
 	} {
 		two := []facts.Term{{Reg: i, Coef: 2}}
 		f := &facts.Func{
-			Regs:   make([]facts.RegInfo, 6),
+			Regs:   make([]facts.RegInfo, 7),
 			Blocks: []block{out(0, 3, -1)},
 			Points: []facts.Point{addr(0), nop(0), addr(1)},
 			Addrs: []facts.Addr{
@@ -68,14 +70,19 @@ func TestElements(t *testing.T) {
 			},
 			Lins: []facts.Lin{{}, index(0, two...), index(0, two...)},
 		}
-		defs := make([]uint8, 6)
+		defs := make([]uint8, 7)
 		defs[q], defs[p] = 1, 1
 		c.change(f, defs)
 		e := newElements(stage.NewFlow(f), defs)
 		got := facts.NoReg
 		for n, pt := range f.Points {
 			if pt.Op == facts.OpAddr {
-				got, _ = e.earlier(uint32(n), root{f.Addrs[pt.Row].Base, 0})
+				a := &f.Addrs[pt.Row]
+				base := root{top, int64(a.Off)} // of which s is a field
+				if a.Base == other {
+					base = root{other, 0}
+				}
+				got, _ = e.earlier(uint32(n), base)
 			}
 		}
 		if (got == q) != c.same || !c.same && got != facts.NoReg {
