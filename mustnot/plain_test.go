@@ -10,21 +10,22 @@ import (
 
 // plain is the plain twin of Locks: rules (L1) to (L6) on every instance that
 // locks, unlocks, or calls one that does, point by point and in any order until
-// nothing changes, given the normal forms of addresses. Nothing is shared, skipped or remembered between instances.
+// nothing changes. Nothing is shared, skipped or remembered between instances.
 type plain struct {
 	v        *stage.View
 	opAt     func(pta.InstID, *facts.Func, uint32) (lockOp, bool)
-	rootOf   func(*facts.Func, facts.Reg) root
+	same     func(*facts.Func) map[facts.Reg]facts.Reg
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
 	entry    map[pta.InstID]Set
+	roots    map[facts.FuncID][]root
 	blocks   map[pta.InstID][]*Set
 }
 
-func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), rootOf func(*facts.Func, facts.Reg) root) *plain {
-	l := &plain{v: v, opAt: opAt, rootOf: rootOf, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
-		entry: map[pta.InstID]Set{}, blocks: map[pta.InstID][]*Set{}}
+func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), same func(*facts.Func) map[facts.Reg]facts.Reg) *plain {
+	l := &plain{v: v, opAt: opAt, same: same, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
+		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
 	l.solve()
 	return l
 }
