@@ -52,59 +52,6 @@ func add(a, b map[uint32]bool) (grew bool) {
 	return grew
 }
 
-// rootOf returns the normal form of a register: through field addresses and
-// changes of type, as far as the pointer's value is one expression of it.
-func (l *plain) rootOf(f *facts.Func, r facts.Reg) root {
-	rs := l.roots[f.ID]
-	if rs == nil {
-		rs = make([]root, len(f.Regs))
-		for i := range rs {
-			rs[i] = root{facts.Reg(i), 0}
-		}
-		// Definitions precede uses in block order for these, dominance being
-		// respected by the order of blocks almost always; where it is not, the
-		// register is its own root, which is always right.
-		same := l.same(f)
-		for _, p := range f.Points {
-			switch p.Op {
-			case facts.OpMem:
-				if m := &f.Mems[p.Row]; !m.Write && same[m.Val] != facts.NoReg {
-					rs[m.Val] = rs[same[m.Val]]
-				}
-			case facts.OpAddr:
-				if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
-					b := rs[a.Base]
-					rs[a.Dst] = root{b.reg, b.off + a.Bytes}
-				}
-			case facts.OpCopy:
-				c := &f.Copies[p.Row]
-				if c.N == 1 && c.Index < 0 && !c.Unsafe && c.SrcLeaf == 0 && c.DstLeaf == 0 && l.simple(f, c.Dst) && l.simple(f, c.Src) && f.Regs[c.Dst].Def != 0 && l.onlyDef(f, c.Dst) {
-					rs[c.Dst] = rs[c.Src]
-				}
-			}
-		}
-		l.roots[f.ID] = rs
-	}
-	return rs[r]
-}
-
-// simple reports whether a register is one pointer.
-func (l *plain) simple(f *facts.Func, r facts.Reg) bool {
-	t := f.Regs[r].Type
-	return t != 0 && l.v.Prog.Types[t].Kind == facts.Pointer
-}
-
-// onlyDef reports whether one point alone defines r.
-func (l *plain) onlyDef(f *facts.Func, r facts.Reg) bool {
-	n := 0
-	for _, p := range f.Points {
-		if f.Defines(p) == r {
-			n++
-		}
-	}
-	return n == 1
-}
-
 // names returns the names of the object that a register points to.
 func (l *plain) names(n pta.InstID, f *facts.Func, r facts.Reg, write bool) []Name {
 	rt := l.rootOf(f, r)

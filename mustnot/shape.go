@@ -157,8 +157,9 @@ func loadsTwice(f *facts.Func) bool {
 }
 
 // rootsOf returns the normal form of each register: through field addresses and
-// changes of type, as far as the pointer's value is one expression of it; and of
-// loads of one field that is written once, the first.
+// changes of type, as far as the pointer's value is one expression of it; of
+// loads of one field that is written once, the first; and of addresses of one
+// element, the first (elements).
 func (l *Locks) rootsOf(f *facts.Func) []root {
 	rs := make([]root, len(f.Regs))
 	for i := range rs {
@@ -177,7 +178,8 @@ func (l *Locks) rootsOf(f *facts.Func) []root {
 	if loadsTwice(f) {
 		same = l.Effects().SameLoads(f)
 	}
-	for _, p := range f.Points {
+	elems := newElements(l.v.Flow(l.v.InstsOf[f.ID][0]), defs)
+	for i, p := range f.Points {
 		switch p.Op {
 		case facts.OpMem:
 			if m := &f.Mems[p.Row]; !m.Write && m.Val != facts.NoReg {
@@ -186,9 +188,14 @@ func (l *Locks) rootsOf(f *facts.Func) []root {
 				}
 			}
 		case facts.OpAddr:
-			if a := &f.Addrs[p.Row]; a.Kind == facts.AddrField {
+			switch a := &f.Addrs[p.Row]; a.Kind {
+			case facts.AddrField:
 				b := rs[a.Base]
 				rs[a.Dst] = root{b.reg, b.off + a.Bytes}
+			case facts.AddrElem:
+				if r, ok := elems.earlier(uint32(i), rs[a.Base]); ok {
+					rs[a.Dst] = rs[r]
+				}
 			}
 		case facts.OpCopy:
 			c := &f.Copies[p.Row]

@@ -40,11 +40,18 @@ func generateLocks(seed uint64) string {
 
 import "sync"
 
+type S struct {
+	x  int
+	mu sync.Mutex
+}
+
 type T struct {
 	x  int
 	mu sync.Mutex
 	rw sync.RWMutex
 	in *T
+	es [3]S
+	ss []S
 }
 
 type I interface{ M(a, b *T) }
@@ -59,6 +66,8 @@ var iface I
 func lock(a *T) { a.mu.Lock() }
 func unlock(a *T) { a.mu.Unlock() }
 func both(a, b *T) { lock(a); lock(b) }
+func lockS(s *S) { s.mu.Lock() }
+func unlockS(s *S) { s.mu.Unlock() }
 func three(a, b *T) { both(a, b); g.mu.Lock() }
 `)
 	g.fn("(r *A) M", "r.t")
@@ -84,6 +93,7 @@ func (g *lockProgram) fn(name, field string) {
 	if g.r.IntN(4) == 0 {
 		g.WriteString("\tdefer func() { recover() }()\n")
 	}
+	g.WriteString("\ti, j, s := a.x, b.x, b.ss\n\t_, _, _ = i, j, s\n")
 	g.block(3, field, 2+g.r.IntN(5))
 	g.WriteString("}\n")
 }
@@ -108,7 +118,10 @@ func (g *lockProgram) stmt(depth int, field string) {
 	call := func() string {
 		return fmt.Sprintf("%s(%s, %s)", one("both", "three", "hook", "iface.M", "f0", "f1", fmt.Sprint("f", g.r.IntN(g.funcs))), arg(), arg())
 	}
-	switch k := g.r.IntN(14); {
+	elem := func() string {
+		return fmt.Sprintf("%s[%s]", one("a.es", "a.es", "b.es", "s", "s", "a.ss"), one("i", "i", "j", "i+1", "i+j", "1"))
+	}
+	switch k := g.r.IntN(18); {
 	case k < 3 && depth > 0: // held over some statements
 		x, lock := one("a", "b", "g", "h", "a.in"), one("mu.Lock", "rw.Lock", "rw.RLock")
 		fmt.Fprintf(g, "%s.%s()\n", x, lock)
@@ -138,6 +151,18 @@ func (g *lockProgram) stmt(depth int, field string) {
 		fmt.Fprintf(g, "%s = %s\n", one("a", "b", "a.in"), arg())
 	case k < 12:
 		fmt.Fprintf(g, "if b.x == %d { %s }\n", g.r.IntN(9), one("return", "panic(1)"))
+	case k < 15 && depth > 0: // an element's lock, held over uses of elements
+		e := elem()
+		fmt.Fprintf(g, "%s\n", one("lockS(&"+e+")", e+".mu.Lock()"))
+		for range 1 + g.r.IntN(2) {
+			fmt.Fprintf(g, "%s.x++\n", one(e, e, elem()))
+			g.block(depth-1, field, g.r.IntN(2))
+		}
+		fmt.Fprintf(g, "%s\n", one("unlockS(&"+e+")", e+".mu.Unlock()", "defer "+e+".mu.Unlock()"))
+	case k < 16:
+		fmt.Fprintf(g, "%s\n", one("i = j", "i++", "s = s[i:]", "s = a.ss", "a.ss = s", "a.es = b.es"))
+	case k < 17:
+		fmt.Fprintf(g, "%s.mu.%s()\n", elem(), one("Lock", "Unlock"))
 	default:
 		g.WriteString("a.x++\n")
 	}
@@ -204,6 +229,11 @@ func comparePlain(t *testing.T, p *facts.Program, cfg pta.Config) (held int) {
 		f := res.Func(n)
 		if f == nil {
 			continue
+		}
+		for r := range f.Regs {
+			if x, y := got.rootOf(f, facts.Reg(r)), want.rootOf(f, facts.Reg(r)); x != y {
+				bad(n, fmt.Sprint("root of register ", r), x, y)
+			}
 		}
 		for q := range f.Points {
 			x, y := got.At(n, uint32(q)), want.At(n, uint32(q))

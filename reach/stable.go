@@ -132,7 +132,7 @@ func (e *Effects) SameLoads(f *facts.Func) map[facts.Reg]facts.Reg {
 			continue
 		}
 		m := &f.Mems[x.row]
-		if len(p.defs[m.Val]) != 1 || m.ValLeaf != 0 || p.leaves(m.Val) != 1 || p.u.Types[f.Regs[m.Val].Type].Kind != facts.Pointer {
+		if len(p.defs[m.Val]) != 1 || m.ValLeaf != 0 || p.leaves(m.Val) != 1 || !whole(p.u.Types[f.Regs[m.Val].Type].Kind) {
 			continue
 		}
 		at := p.placeOf(m.Base, m.Off+p.u.Layout(m.Type).Ptrs[0])
@@ -153,6 +153,9 @@ func (e *Effects) SameLoads(f *facts.Func) map[facts.Reg]facts.Reg {
 	}
 	return out
 }
+
+// whole reports whether a value of a kind is stored by one store, all of it.
+func whole(k facts.Kind) bool { return k == facts.Pointer || k == facts.Slice }
 
 // stableAt reports (S2) of a load.
 func (e *Effects) stableAt(f *facts.Func, x *op) bool {
