@@ -335,7 +335,7 @@ func (rp *report) lockName(n pta.InstID, m mustnot.Name) string {
 		return ""
 	}
 	if c, ok := r.v.Single(n, m.Reg); ok {
-		if o, _ := r.v.Res.Object(c); r.v.OnceObject(o) {
+		if at, ok := cellAt(r.v, c, m.Off); ok && oneObject(r.v, at) {
 			return "" // the object's own name is listed
 		}
 	}
