@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/pta"
 )
@@ -57,10 +59,11 @@ func (x *values) decide(n pta.InstID, f *facts.Func, b int) (never [2]bool) {
 // them away.
 func (w *World) findDead() {
 	w.dead = make([]Bits, len(w.Res.Insts))
+	w.cuts = make([][]uint32, len(w.Res.Insts))
 	x := newValues(w)
 	w.values, w.partners = x, w.findPartners()
 	w.findCuts()
-	some := len(w.cuts) > 0
+	some := slices.ContainsFunc(w.cuts, func(c []uint32) bool { return len(c) > 0 })
 	for i := 1; i < len(w.Res.Insts); i++ {
 		n := pta.InstID(i)
 		f := w.Res.Func(n)

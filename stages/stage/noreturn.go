@@ -96,7 +96,6 @@ func (w *World) findCuts() {
 			}
 		}
 	}
-	w.cuts = map[pta.InstID][]uint32{}
 	look := NewBits(n)
 	for i := 1; i < n; i++ {
 		if f := w.Res.Func(pta.InstID(i)); f != nil && len(f.Syncs)+len(f.Selects) > 0 {

@@ -60,9 +60,9 @@ type World struct {
 	// instance.
 	InstsOf map[facts.FuncID][]pta.InstID
 	ByInst  [][]uint32
-	flows   []*Flow // by function
-	dead    []Bits  // by instance: blocks that are never entered; nil if none
-	cuts    map[pta.InstID][]uint32
+	flows   []*Flow    // by function
+	dead    []Bits     // by instance: blocks that are never entered; nil if none
+	cuts    [][]uint32 // by instance: points after which control never goes on
 
 	values   *values
 	partners *partners
