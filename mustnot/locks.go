@@ -113,6 +113,12 @@ func (l *Locks) at(n pta.InstID, p uint32) held {
 	return s
 }
 
+// MayRelease reports whether point p of n may release the lock at a cell.
+func (l *Locks) MayRelease(n pta.InstID, p, cell uint32) bool {
+	y, ok := l.opAt(n, l.v.Res.Func(n), p)
+	return ok && !y.acquire && l.v.Res.PointsTo(n, y.obj, 0).Has(cell)
+}
+
 // usable finds the cells that are no guards.
 func (l *Locks) usable(overwritten func(uint32) bool) {
 	v := l.v

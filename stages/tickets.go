@@ -11,9 +11,10 @@ import (
 // Tickets: positions that a counter gives out, each once.
 //
 //	(K1) the counter is one variable (oneObject), of 64 bits, that nothing writes
-//	     but atomic additions of one constant d, which is not zero
+//	     but additions of one constant d, which is not zero: atomic ones; or all by
+//	     a load and a store under one lock (sections.go)
 //	(K2) both accesses are of elements of one array (I1), at positions c*t + k, where
-//	     t is what an addition returned; c and k are such that two values of t never
+//	     t is what an addition returned, or loaded; c and k are such that two values of t never
 //	     get to one element
 //	(K3) the way of t from the addition to the access stays in one goroutine: copies
 //	     in one activation (V1), (V4), conversions between integers of 64 bits, sums
@@ -38,6 +39,12 @@ type tickets struct {
 	f     *frame      // a frame
 	cell  uint32      // the counter, 0 before the first ticket
 	delta int64
+	// Of a counter under a lock: the lock, the additions, and what may write the
+	// one or release the other, or calls who does.
+	locked   bool
+	lock     uint32
+	sections []section
+	busy     stage.Bits
 }
 
 // maxTicket bounds |c*d|.
@@ -91,6 +98,11 @@ func (it *iteration) ticket(s origin, depth int) (form, bool) {
 		return it.given(s.n, f, s.r, depth)
 	}
 	switch pt := f.Points[def-1]; pt.Op {
+	case facts.OpMem:
+		if x, ok := it.kept(s.n, f, def-1, depth); ok {
+			return x, true
+		}
+		return it.draw.loads(it.r, s.n, f, def-1)
 	case facts.OpCall:
 		return it.returned(s.n, f, pt, 0, depth)
 	case facts.OpCopy:
@@ -106,6 +118,25 @@ func (it *iteration) ticket(s origin, depth int) (form, bool) {
 		return it.sum(s.n, a, depth)
 	}
 	return form{}, false
+}
+
+// kept returns the form of what a variable of the activation holds at a load: what
+// the only store to it stores, where no path leads from the allocation to the load
+// but through that store.
+func (it *iteration) kept(n pta.InstID, f *facts.Func, p uint32, depth int) (form, bool) {
+	m := &f.Mems[f.Points[p].Row]
+	if m.Write || m.ValLeaf != 0 || m.Off != 0 || m.Mode != facts.Plain {
+		return form{}, false
+	}
+	base, ok := it.source(n, m.Base, 0)
+	if !ok || base.load || base.n != n || f.Regs[base.r].Def == 0 {
+		return form{}, false
+	}
+	stores := it.stores(base)
+	if len(stores) != 1 || reaches(it.r.v.Flow(n), f.Regs[base.r].Def-1, p, stores[0]) {
+		return form{}, false
+	}
+	return it.formOf(n, f.Mems[f.Points[stores[0]].Row].Val, depth+1)
 }
 
 // given returns the form of a parameter: what all calls give.
@@ -188,20 +219,35 @@ func (d *tickets) draws(r *run, n pta.InstID, g *facts.Func) bool {
 		return false
 	}
 	cell += m.Off
+	return d.is(r, cell, false)
+}
+
+// is reports whether a cell is the counter, which it becomes if there is none yet.
+func (d *tickets) is(r *run, cell uint32, locked bool) bool {
 	if d.cell == 0 {
-		delta, ok := d.counter(r, cell)
+		count := d.counter
+		if locked {
+			count = d.lockedCounter
+		}
+		delta, ok := count(r, cell)
 		if !ok {
 			return false
 		}
-		d.cell, d.delta = cell, delta
+		d.cell, d.delta, d.locked = cell, delta, locked
 	}
-	return d.cell == cell
+	return d.cell == cell && d.locked == locked
 }
 
-// counter reports whether a cell is a counter, and by how much it counts. (K1)
-func (d *tickets) counter(r *run, cell uint32) (delta int64, ok bool) {
+// variable reports whether a cell is one variable whose writes are all accesses.
+func (d *tickets) variable(r *run, cell uint32) bool {
 	o, _ := r.v.Res.Object(cell)
-	if !oneObject(d.v, cell) || r.pub.reflected(r.w, o) || r.v.FlowTouched(cell) {
+	return oneObject(d.v, cell) && !r.pub.reflected(r.w, o) && !r.v.FlowTouched(cell)
+}
+
+// counter reports whether a cell is a counter by atomic additions, and by how much
+// it counts. (K1)
+func (d *tickets) counter(r *run, cell uint32) (delta int64, ok bool) {
+	if !d.variable(r, cell) {
 		return 0, false
 	}
 	for _, id := range r.w.At(cell) {
