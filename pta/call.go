@@ -423,8 +423,11 @@ func (s *solver) linkAny(c constraint, a *facts.CallAny, to InstID, skip int) bo
 			for i := range n {
 				s.copyEdge(x, out.Base+callee.Regs[p].Node+uint32(i), flows)
 			}
-		default:
-			s.on(x, constraint{kind: consSet, a: out.Base + callee.Regs[p].Node, typ: t})
+		default: // what fits the type is asked once for all parameters of it
+			from := s.fitting(x, t, true)
+			for i := range uint32(n) {
+				s.copyEdge(from+i, out.Base+callee.Regs[p].Node+i, flows)
+			}
 		}
 		if s.u.Types[t].Kind == facts.Slice && p == callee.Params[len(callee.Params)-1] {
 			s.variadic(c, x, out.Base+callee.Regs[p].Node, s.u.Types[t].Elem)
@@ -469,9 +472,8 @@ func (s *solver) variadic(c constraint, x, to uint32, elem facts.TypeID) {
 	if len(l.Ptrs) == 0 {
 		return
 	}
-	v := s.leavesOf(l)
+	v := s.fitting(x, elem, true)
 	for i, cell := range l.Ptrs {
 		s.copyEdge(v+uint32(i), o+cell, flows)
 	}
-	s.on(x, constraint{kind: consSet, a: v, typ: elem})
 }
