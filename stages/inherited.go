@@ -12,7 +12,7 @@ import (
 // lock in a frame, an activation of a function, if
 //
 //	(N1) all goroutines that make the accesses are started in the frame (frames.go),
-//	     by its own goroutine; each start is made where the lock, one object and a
+//	     as no path leads there but through its root, by its own goroutine; each start is made where the lock, one object and a
 //	     usable guard, is surely held for writing
 //	(N2) it is not surely held where the activation begins. So the activation has
 //	     acquired it on the way: had it been held before, that would block for ever
@@ -176,11 +176,6 @@ func (r *run) runsOf(c *stage.Class, n pta.InstID) bool {
 
 // inheritsIn reports (N1) and (N3) for a frame.
 func (r *run) inheritsIn(f *frame, cell uint32, first *stage.Class, starts []spot, lock uint32) bool {
-	for _, s := range starts {
-		if s.Inst != f.Root && !r.frames.only(f, s.Inst) {
-			return false
-		}
-	}
 	if !r.frames.open(f) {
 		return false
 	}
