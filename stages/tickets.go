@@ -238,15 +238,16 @@ func (d *tickets) draws(r *run, n pta.InstID, g *facts.Func) bool {
 // is reports whether a cell is the counter, which it becomes if there is none yet.
 func (d *tickets) is(r *run, cell uint32, locked bool) bool {
 	if d.cell == 0 {
-		count := d.counter
+		try := tickets{v: d.v, f: d.f, cell: cell, locked: locked} // nothing stays of a cell that is none
+		count := try.counter
 		if locked {
-			count = d.lockedCounter
+			count = try.lockedCounter
 		}
-		delta, ok := count(r, cell)
-		if !ok {
+		var ok bool
+		if try.delta, ok = count(r, cell); !ok {
 			return false
 		}
-		d.cell, d.delta, d.locked = cell, delta, locked
+		*d = try
 	}
 	return d.cell == cell && d.locked == locked
 }
