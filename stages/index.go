@@ -322,8 +322,7 @@ func (it *iteration) part(cell uint32, n pta.InstID, r facts.Reg, elem facts.Typ
 // that differs from lo by a constant, or the lesser of such and something else.
 func (it *iteration) width(n pta.InstID, f *facts.Func, high uint32, lo form) (int64, bool) {
 	if hi, ok := it.linear(n, high); ok {
-		d := hi.plus(lo, -1)
-		return d.k, d.coef == 0 && len(d.terms) == 0
+		return hi.above(lo)
 	}
 	l := &f.Lins[high]
 	if !l.Known || l.Const != 0 || len(l.Terms) != 1 || l.Terms[0].Coef != 1 {
@@ -341,8 +340,8 @@ func (it *iteration) width(n pta.InstID, f *facts.Func, high uint32, lo form) (i
 	a := &g.Ariths[g.Points[def-1].Row]
 	for _, x := range []facts.Reg{a.X, a.Y} {
 		if hi, ok := it.formOf(s.n, x, 0); ok {
-			if d := hi.plus(lo, -1); d.coef == 0 && len(d.terms) == 0 {
-				return d.k, true
+			if k, ok := hi.above(lo); ok {
+				return k, true
 			}
 		}
 	}
