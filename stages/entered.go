@@ -17,6 +17,12 @@ func (r *run) entered(f *frame, o pta.ObjID, p *stage.Pair) bool {
 			return true
 		}
 	}
+	for _, h := range r.inheritedByBoth(p) { // its executions exclude each other
+		g := h.frame
+		if (g.Root == f.Root || g.live.Has(int(f.Root))) && r.frames.open(g) && r.enteredIn(g.view, g.par, nil, f, p) {
+			return true
+		}
+	}
 	return false
 }
 

@@ -20,8 +20,9 @@ import (
 //	     where i is the loop's control variable (induction.go), x the same in all
 //	     iterations of one execution of the loop, and c, i and the widths of the
 //	     parts such that two iterations never get to one element
-//	(I4) the loop is executed at most once, in the program or in an execution of a
-//	     frame that the object belongs to; or by one goroutine, and all that its
+//	(I4) the loop is executed at most once, in the program, in an execution of a
+//	     frame that the object belongs to, or of one whose executions exclude each
+//	     other as both accesses inherit a lock in it (inherited.go); or by one goroutine, and all that its
 //	     iterations start and that makes the accesses has been joined where the
 //	     loop is entered again
 //	(I5) in one iteration the accesses are ordered, or hold one lock of the
@@ -321,8 +322,7 @@ func (it *iteration) part(cell uint32, n pta.InstID, r facts.Reg, elem facts.Typ
 // that differs from lo by a constant, or the lesser of such and something else.
 func (it *iteration) width(n pta.InstID, f *facts.Func, high uint32, lo form) (int64, bool) {
 	if hi, ok := it.linear(n, high); ok {
-		d := hi.plus(lo, -1)
-		return d.k, d.coef == 0 && len(d.terms) == 0
+		return hi.above(lo)
 	}
 	l := &f.Lins[high]
 	if !l.Known || l.Const != 0 || len(l.Terms) != 1 || l.Terms[0].Coef != 1 {
@@ -340,8 +340,8 @@ func (it *iteration) width(n pta.InstID, f *facts.Func, high uint32, lo form) (i
 	a := &g.Ariths[g.Points[def-1].Row]
 	for _, x := range []facts.Reg{a.X, a.Y} {
 		if hi, ok := it.formOf(s.n, x, 0); ok {
-			if d := hi.plus(lo, -1); d.coef == 0 && len(d.terms) == 0 {
-				return d.k, true
+			if k, ok := hi.above(lo); ok {
+				return k, true
 			}
 		}
 	}

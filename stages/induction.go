@@ -222,14 +222,21 @@ func (it *iteration) wide(t facts.TypeID) bool {
 
 // form is a sum of registers of the loop's root: Coef times the control variable,
 // a constant, and values that are the same in all iterations of an execution of
-// the loop.
+// the loop. Of tickets, it is Coef times one ticket, and a constant.
 type form struct {
 	coef, k int64
 	terms   []facts.Term // ascending, without zeros
+	ticket  origin       // the register that has the ticket, or a sum with it
+	mixed   bool         // it is a sum of two tickets
 }
 
 func (x form) plus(y form, times int64) form {
-	out := form{x.coef + times*y.coef, x.k + times*y.k, slices.Clone(x.terms)}
+	out := form{x.coef + times*y.coef, x.k + times*y.k, slices.Clone(x.terms), x.ticket, x.mixed || y.mixed}
+	if out.ticket == (origin{}) {
+		out.ticket = y.ticket
+	} else if y.ticket != (origin{}) && y.ticket != x.ticket {
+		out.mixed = true
+	}
 	for _, t := range y.terms {
 		i, ok := slices.BinarySearchFunc(out.terms, t, func(a, b facts.Term) int { return int(a.Reg) - int(b.Reg) })
 		if !ok {
@@ -242,13 +249,20 @@ func (x form) plus(y form, times int64) form {
 	return out
 }
 
-// small reports whether no number in a form is far from zero.
+// small reports whether no number in a form is far from zero, and it is no sum of
+// two tickets.
 func (x form) small() bool {
-	ok := -far < x.coef && x.coef < far && -far < x.k && x.k < far
+	ok := !x.mixed && -far < x.coef && x.coef < far && -far < x.k && x.k < far
 	for _, t := range x.terms {
 		ok = ok && -far < t.Coef && t.Coef < far
 	}
 	return ok
+}
+
+// above returns the constant that a form is more than another.
+func (x form) above(y form) (int64, bool) {
+	d := x.plus(y, -1)
+	return d.k, d.coef == 0 && len(d.terms) == 0 && !d.mixed
 }
 
 // formOf returns the form of an integer register of an activation in the frame.

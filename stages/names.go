@@ -46,6 +46,8 @@ func (rp *report) evidence(e stage.Evidence) string {
 		return "the indices are different tickets, given out by additions to " + rp.cellName(e.Cell)
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
+	case stage.Inherited:
+		return "one holds " + rp.cellName(e.Cell) + ", the other is done while " + display(rp.r.v.Res.Func(e.Root).Name) + " holds it"
 	case stage.SameBase:
 		return fmt.Sprintf("both hold the lock %d bytes from the accessed location", e.Delta)
 	case stage.SameOwner:

@@ -18,8 +18,8 @@
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
 // frames.go and local.go for objects of one call or one iteration, index.go,
-// starts.go, induction.go, source.go, entered.go and tickets.go for elements of
-// arrays.
+// starts.go, induction.go, source.go, entered.go and tickets.go and
+// sections.go for elements of arrays, inherited.go for locks that starters hold.
 // cells.go runs the table on the pairs of one location.
 package stages
 
@@ -48,7 +48,7 @@ var Pipeline = [...]*Stage{
 	{Name: "parallel", Doc: "refute pairs of which one happens before the other", Source: "POPL'07 section 3.2; the Go memory model", Refute: refuteParallel},
 	{Name: "published", Doc: "refute pairs of which one belongs to the making of the object", Source: "design 05, local publication", Refute: refutePublished},
 	{Name: "global-lock", Doc: "refute pairs that hold one lock, made at most once", Source: "POPL'07 section 3.3",
-		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteGlobalLock(p) }},
+		Refute: refuteGlobalLock},
 	{Name: "local-lock", Doc: "refute pairs whose locks lie in the accessed object or in what owns it", Source: "POPL'07 sections 4 and 5.1.2",
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
 	{Name: "local-thread", Doc: "refute pairs on objects made in, or for, one goroutine each", Source: "POPL'07 sections 4 and 5.1.2",
@@ -91,6 +91,15 @@ func Stages() []StageInfo {
 		out = append(out, StageInfo{s.Name, s.Doc, s.Source})
 	}
 	return out
+}
+
+// refuteGlobalLock refutes pairs that hold one lock, or of which one is done while
+// its starter holds it.
+func refuteGlobalLock(r *run, p *stage.Pair) stage.Evidence {
+	if by := mustnot.RefuteGlobalLock(p); by != nil {
+		return by
+	}
+	return r.refuteInherited(p)
 }
 
 // refuteEscaping refutes pairs on objects outside the escape set: two

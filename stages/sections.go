@@ -44,7 +44,7 @@ func (d *tickets) loads(r *run, n pta.InstID, f *facts.Func, p uint32) (form, bo
 	}
 	fl := r.v.Flow(n)
 	for _, w := range d.sections {
-		if w.n != n || fl.Block(w.store) != fl.Block(p) || !slices.Contains(d.heldAt(r, n, p), d.lock) {
+		if w.n != n || fl.Block(w.store) != fl.Block(p) || !slices.Contains(r.heldFor(spot{n, p}), d.lock) {
 			continue
 		}
 		if p < w.store {
@@ -93,7 +93,7 @@ func (d *tickets) lockedCounter(r *run, cell uint32) (delta int64, ok bool) {
 		if !found || ok && k != delta {
 			return 0, false
 		}
-		held := common(d.heldAt(r, w.n, w.load), d.heldAt(r, w.n, w.store))
+		held := common(r.heldFor(spot{w.n, w.load}), r.heldFor(spot{w.n, w.store}))
 		if ok {
 			held = common(held, locks)
 		}
@@ -137,16 +137,6 @@ func (d *tickets) sectionAt(r *run, cell uint32, a *stage.Access) (w section, k 
 		return w, 0, false
 	}
 	return section{a.Inst, p, q}, k, unused(f, x, p, q)
-}
-
-// heldAt lists the locks that (C2) allows at a point.
-func (d *tickets) heldAt(r *run, n pta.InstID, p uint32) (out []uint32) {
-	for _, m := range r.lock.At(n, p) {
-		if m.Object && m.Write && r.lock.Guards(n, m) {
-			out = append(out, m.Cell)
-		}
-	}
-	return out
 }
 
 // common lists what is in both lists.

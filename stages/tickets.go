@@ -19,7 +19,9 @@ import (
 //	(K3) the way of t from the addition to the access stays in one goroutine: copies
 //	     in one activation (V1), (V4), conversions between integers of 64 bits, sums
 //	     with constants, the result of a call, and the argument of a call if all
-//	     that enter the function give the same sum
+//	     that enter the function give the same sum. Two tickets never meet in a
+//	     sum, in the start of a part and an index of it, or in the ends of a part:
+//	     all that do are of one register of the activation
 //
 // By (K1) no two additions return the same value: |c*d| is at most 64, so that 2^57
 // additions, which take years, must be made before one does or before products
@@ -94,6 +96,23 @@ func (it *iteration) ticket(s origin, depth int) (form, bool) {
 	if fr := it.draw.f; fr != nil && s.n == fr.Root && (def == 0 || !fr.inside(it.r.v, def-1)) {
 		return form{}, false // (K4)
 	}
+	if def != 0 && f.Points[def-1].Op == facts.OpArith {
+		a := &f.Ariths[f.Points[def-1].Row]
+		if a.Op == facts.ArithConv {
+			return it.formOf(s.n, a.X, depth+1)
+		}
+		return it.sum(s.n, a, depth)
+	}
+	x, ok := it.received(s, f, depth)
+	if x.ticket = (origin{}); x.coef != 0 {
+		x.ticket = s
+	}
+	return x, ok
+}
+
+// received returns the form of a register that this activation does not compute.
+func (it *iteration) received(s origin, f *facts.Func, depth int) (form, bool) {
+	def := f.Regs[s.r].Def
 	if def == 0 {
 		return it.given(s.n, f, s.r, depth)
 	}
@@ -110,12 +129,6 @@ func (it *iteration) ticket(s origin, depth int) (form, bool) {
 		if c.Index >= 0 && f.Regs[c.Src].Def != 0 && f.Points[f.Regs[c.Src].Def-1].Op == facts.OpCall && !it.severalDefs(f).Has(int(c.Src)) {
 			return it.returned(s.n, f, f.Points[f.Regs[c.Src].Def-1], int(c.Index), depth)
 		}
-	case facts.OpArith:
-		a := &f.Ariths[pt.Row]
-		if a.Op == facts.ArithConv {
-			return it.formOf(s.n, a.X, depth+1)
-		}
-		return it.sum(s.n, a, depth)
 	}
 	return form{}, false
 }
@@ -225,15 +238,16 @@ func (d *tickets) draws(r *run, n pta.InstID, g *facts.Func) bool {
 // is reports whether a cell is the counter, which it becomes if there is none yet.
 func (d *tickets) is(r *run, cell uint32, locked bool) bool {
 	if d.cell == 0 {
-		count := d.counter
+		try := tickets{v: d.v, f: d.f, cell: cell, locked: locked} // nothing stays of a cell that is none
+		count := try.counter
 		if locked {
-			count = d.lockedCounter
+			count = try.lockedCounter
 		}
-		delta, ok := count(r, cell)
-		if !ok {
+		var ok bool
+		if try.delta, ok = count(r, cell); !ok {
 			return false
 		}
-		d.cell, d.delta, d.locked = cell, delta, locked
+		*d = try
 	}
 	return d.cell == cell && d.locked == locked
 }

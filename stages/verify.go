@@ -55,7 +55,10 @@ type run struct {
 	scope  stage.Bits          // instances of functions in scope
 	wholes []*stage.OrderClass // by kind
 	alike  map[signature]outcome
-	buf    []byte
+	// See inherited.go: what classes inherit, and the threads started under a lock.
+	inherits  map[*stage.Class][]inherited
+	underLock stage.Bits
+	buf       []byte
 }
 
 // Verify verifies one program: one Result for it, or with opt.Entry one for

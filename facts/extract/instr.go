@@ -363,6 +363,9 @@ func (l *lowering) unop(in *ssa.UnOp) {
 			l.copyLeaves(l.reg(in), 0, l.reg(fv), 0, l.leaves(in.Type()), -1, false)
 			return
 		}
+		if l.unevaluated(in) {
+			return
+		}
 		l.mem(facts.Mem{Base: l.reg(in.X), Type: l.typ(in.Type()), Val: l.reg(in), What: l.what(in.X)})
 	case token.ARROW:
 		el := in.X.Type().Underlying().(*types.Chan).Elem()

@@ -159,6 +159,15 @@ type Drawn struct {
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
+// Inherited: one access is by goroutines that an activation of Root starts and waits
+// for while it holds the lock at Cell. The other access holds it; or it is the same
+// of it, and By says for each two accesses why they cannot race in one activation.
+type Inherited struct {
+	Cell uint32
+	Root pta.InstID
+	By   []Evidence
+}
+
 // SameBase: both hold the lock Delta bytes from the accessed location.
 type SameBase struct{ Delta int64 }
 
@@ -187,6 +196,7 @@ func (Framed) Kind() string       { return "framed" }
 func (Apart) Kind() string        { return "apart" }
 func (Drawn) Kind() string        { return "drawn" }
 func (SameLock) Kind() string     { return "same-lock" }
+func (Inherited) Kind() string    { return "inherited" }
 func (SameBase) Kind() string     { return "same-base" }
 func (SameOwner) Kind() string    { return "same-owner" }
 func (StablePath) Kind() string   { return "stable-path" }
