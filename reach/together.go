@@ -12,7 +12,7 @@ import (
 const maxOrigins = 8
 
 // Origins lists the registers of a function that a register gets what it holds
-// from, by field addresses and single loads, nearest first, the register's own
+// from, by field addresses, loads and one edge of phis, nearest first, the register's own
 // place before all: where Together may be asked with success. It claims nothing.
 func (e *Effects) Origins(f *facts.Func, r facts.Reg) []facts.Reg {
 	p := e.t.plan(f)
@@ -34,6 +34,8 @@ func (e *Effects) Origins(f *facts.Func, r facts.Reg) []facts.Reg {
 			r = f.Mems[pt.Row].Base
 		case pt.Op == facts.OpAssert:
 			r = f.Asserts[pt.Row].X
+		case pt.Op == facts.OpPhi:
+			r = slices.Max(f.Phis[pt.Row].Edges) // any that is not nil
 		default:
 			return out
 		}
@@ -49,14 +51,15 @@ func (e *Effects) Origins(f *facts.Func, r facts.Reg) []facts.Reg {
 //	     is still to be stored
 //	(G2) all cells on the ways to target hold what lies, with their own object, below
 //	     one frame of the node or of one below it, by their effects
-//	(G3) frames of the node do not nest, so that each object has one above it at most
+//	(G3) frames of the node do not nest, so that each object has one above it at most;
+//	     OwnFrame gives no others
 //
 // Soundness: by (G2) each load leads from an object to another with which it shares a
 // frame below which both lie, and above which, or at which, is a frame of the node.
 // By (G3) this is the one above either, so that it is the same all the way.
 func (e *Effects) Together(b stage.Began, n pta.InstID, point uint32, base facts.Reg, target pta.ObjID, from facts.Reg) bool {
 	g := Node(b.Node)
-	if g == Root || e.t.recursive[g] || e.types[n] == nil || e.exempt.Has(int(target)) { // (G3)
+	if e.types[n] == nil || e.exempt.Has(int(target)) {
 		return false
 	}
 	leads, ok := e.Leads(n, point, base, from) // (G1)

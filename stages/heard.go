@@ -13,15 +13,16 @@ import (
 // for a channel that lies, with the object that a register points to, below one
 // frame of the home's node. Such a note names the register and the home.
 //
-//	(N1) a receive, and an edge that tells how a receive or a select ended ((E1) to
+//	(N1) a receive, or an edge that tells how a receive or a select ended ((E1) to
 //	     (E3) of waits.go), gives notes for its channel and for all values that it was
 //	     loaded from, of the home of all signals of that channel, the one that the
 //	     operand may be; where the wait is known to have ended by a close, of the home
 //	     of its closes
 //	(N2) a call gives the notes that every return of every callee has of a
 //	     parameter, for the argument and all values that it was loaded from
-//	(N3) a register that is defined again loses its notes; else a note stays good,
-//	     being about the past
+//	(N3) a note stays good, being about the past. Its register has one definition,
+//	     before the wait: a path on which that comes again, and no wait after it, is
+//	     one without the wait
 //	(N4) states meet by intersection; what panics takes the state before the point
 //	(N5) an instance is entered with the notes that all its callers have of their
 //	     arguments, for what was loaded from the parameters. They are asked for where
@@ -369,11 +370,10 @@ func (e *heard) flow(n pta.InstID, f *facts.Func, st *notes) (returns uint64) {
 			s, blk := st.heads[b], &f.Blocks[b]
 			through := true
 			for p := blk.Start; p < blk.End && through; p++ {
-				out := st.step(f, p, s)
 				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
-					meet(int(blk.Panic), s&out)
+					meet(int(blk.Panic), s) // (N4)
 				}
-				s = out
+				s |= st.points[p]
 				through = !e.h.r.v.Cut(n, p)
 			}
 			if !through {
@@ -390,19 +390,6 @@ func (e *heard) flow(n pta.InstID, f *facts.Func, st *notes) (returns uint64) {
 	return returns
 }
 
-// step returns the state after a point. (N3)
-func (st *notes) step(f *facts.Func, p uint32, s uint64) uint64 {
-	s |= st.points[p]
-	if d := f.Defines(f.Points[p]); d != facts.NoReg && s != 0 {
-		for i, x := range st.list {
-			if x.reg == d {
-				s &^= 1 << i
-			}
-		}
-	}
-	return s
-}
-
 // at returns the state before a point.
 func (e *heard) at(n pta.InstID, st *notes, p uint32) uint64 {
 	if len(st.list) == 0 {
@@ -415,7 +402,7 @@ func (e *heard) at(n pta.InstID, st *notes, p uint32) uint64 {
 	}
 	s := st.heads[b]
 	for q := fl.F.Blocks[b].Start; q < p; q++ {
-		s = st.step(fl.F, q, s)
+		s |= st.points[q]
 	}
 	return s
 }

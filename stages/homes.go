@@ -67,7 +67,7 @@ func newHomes(r *run) *homes {
 	ops := r.par.wait.ops
 	var cells []uint32
 	for c, o := range ops {
-		if !o.mutex && !o.wild && len(o.recvs) > 0 && !oneObject(r.v, c) {
+		if !o.mutex && !o.wild && len(o.recvs) > 0 {
 			cells = append(cells, c)
 		}
 	}
