@@ -307,7 +307,7 @@ func (e *heard) returned(n pta.InstID, f *facts.Func, pt facts.Point, p uint32, 
 	v := e.h.r.v
 	call := &f.Calls[pt.Row]
 	for i, g := range v.EdgesAt(n, pt) {
-		if g.Kind != pta.EdgeCall || !e.waits.Has(int(g.Callee)) {
+		if g.Kind != pta.EdgeCall {
 			return 0
 		}
 		here := uint64(0)
