@@ -197,6 +197,10 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 			b = binary.AppendVarint(b, g.Delta)
 			b = binary.AppendUvarint(b, uint64(g.Way))
 		}
+		b = binary.AppendUvarint(b, uint64(len(c.Heard)))
+		for _, k := range c.Heard {
+			b = binary.AppendUvarint(b, uint64(k))
+		}
 		b = binary.AppendUvarint(b, uint64(len(c.Members)))
 		for _, m := range c.Members {
 			b = binary.AppendUvarint(b, uint64(m.Access))
@@ -257,7 +261,7 @@ func (r *run) classes(cell uint32, fine bool) []*stage.Class {
 		sync          bool
 		user, scope   bool
 		under, fresh  bool
-		locks         string
+		locks, heard  string
 		own           stage.Began
 		access        uint32 // with fine
 	}
@@ -275,10 +279,14 @@ func (r *run) classes(cell uint32, fine bool) []*stage.Class {
 			base.scope = r.inScope(a.Inst)
 		}
 		var gs []stage.Guard
+		var hs []int
 		if closer {
 			base.fresh = r.pub.Fresh(id, cell)
 			if gs = r.lock.GuardsAt(a, cell); len(gs) > 0 {
 				base.locks = fmt.Sprint(gs)
+			}
+			if hs = r.homes.heardAt(a, cell); len(hs) > 0 {
+				base.heard = fmt.Sprint(hs)
 			}
 		}
 		var orders []*stage.OrderClass
@@ -301,7 +309,7 @@ func (r *run) classes(cell uint32, fine bool) []*stage.Class {
 			}
 			c := byKey[k]
 			if c == nil {
-				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh, Own: k.own}
+				c = &stage.Class{Thread: t, Write: a.Write, Atomic: a.Atomic, Rep: id, Order: oc, Locks: gs, Heard: hs, User: k.user, InScope: k.scope, Under: k.under, Fresh: k.fresh, Own: k.own}
 				byKey[k] = c
 				list = append(list, c)
 			}

@@ -17,6 +17,7 @@
 // values that tell who stored them, once.go for bodies of Do, waitgroup.go for
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
+// homes.go and heard.go for signals of the goroutine that an object belongs to,
 // frames.go and local.go for objects of one call or one iteration, index.go,
 // starts.go, induction.go, source.go, entered.go and tickets.go and
 // sections.go for elements of arrays, inherited.go for locks that starters hold.
@@ -53,6 +54,7 @@ var Pipeline = [...]*Stage{
 		Refute: func(_ *run, p *stage.Pair) stage.Evidence { return mustnot.RefuteLocalLock(p) }},
 	{Name: "local-thread", Doc: "refute pairs on objects made in, or for, one goroutine each", Source: "POPL'07 sections 4 and 5.1.2",
 		Refute: func(r *run, p *stage.Pair) stage.Evidence { return r.lock.RefuteLocalThread(p) }},
+	{Name: "local-signal", Doc: "refute pairs ordered by a signal of the goroutine that the object belongs to", Source: "design 04, same instance (4); POPL'07 section 4", Refute: refuteLocalSignal},
 	{Name: "local-frame", Doc: "refute pairs on objects of one call or iteration, by its own order and locks", Source: "design 04, same instance (4)", Refute: refuteFrame},
 	{Name: "local-index", Doc: "refute pairs on different elements of one array", Source: "design 05, local-index", Refute: refuteIndex},
 }
@@ -63,7 +65,7 @@ const (
 	rowAliasing = 2
 	rowEscaping = 3
 	rowParallel = 4
-	rowFrame    = 9 // the first that asks what frames an object belongs to
+	rowFrame    = 10 // the first that asks what frames an object belongs to
 )
 
 // order documents why rows stand where they do; TestOrder holds Pipeline to it.
@@ -77,7 +79,8 @@ var order = [...]struct{ before, after, why string }{
 	{"parallel", "global-lock", "pairs that are ordered need no lock, and the funnel counts them as ordered"},
 	{"global-lock", "local-lock", "one object is the simpler reason"},
 	{"local-lock", "local-thread", "a lock says more of what the program means than where objects were made"},
-	{"local-thread", "local-frame", "a frame costs an analysis of its own"},
+	{"local-thread", "local-signal", "whose an object is says less where goroutines share it"},
+	{"local-signal", "local-frame", "a frame costs an analysis of its own"},
 	{"local-frame", "local-index", "what belongs to one iteration needs no index"},
 }
 

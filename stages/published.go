@@ -20,8 +20,9 @@ import (
 //	     of what they give; closures and interface values, for which (U3) holds
 //	     in turn; the hidden cell of a sync.Pool, of which Get is after the Put
 //	     that it takes from; variables without an open pair, where each load is
-//	     after the store that it observes. Arguments of a go statement are ordered
-//	     by it
+//	     after the store that it observes; elements without an open pair of arrays
+//	     that append makes, for which (U3) holds in turn, since it has filled them
+//	     before they are known. Arguments of a go statement are ordered by it
 //	(U4) reflection, unsafe and unknown code have no pointer to it
 //
 // Another goroutine that accesses the object has its pointer by a chain of such
@@ -198,6 +199,8 @@ func (p *published) holderOrders(c uint32) bool {
 			return p.orders(q)
 		case facts.SiteMap:
 			return p.raceFree(ob.Node) // the header stands for the map
+		case facts.SiteGrow:
+			return !v.FlowTouchedLater(c) && p.raceFree(c) && p.orders(q)
 		case facts.SiteUnknown:
 			return false
 		}

@@ -35,14 +35,15 @@ type Options struct {
 
 // run is the verification of one view.
 type run struct {
-	w    *stage.World
-	v    *stage.View
-	opt  *Options
-	esc  stage.Bits
-	par  *parallel
-	lock *mustnot.Locks
-	pub  *published
-	over *overwritten
+	w     *stage.World
+	v     *stage.View
+	opt   *Options
+	esc   stage.Bits
+	par   *parallel
+	lock  *mustnot.Locks
+	pub   *published
+	over  *overwritten
+	homes *homes
 	// frames are those that objects belong to.
 	frames   *frames
 	startsAt map[pta.ObjID]bool // see starts
@@ -289,6 +290,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	if err := over(opt); err != nil {
 		return err
 	}
+	timed("local-signal", func() { r.homes = newHomes(r) })
 	r.userCalls()
 	timed("parallel", func() { r.mergeOrders(cells) })
 	rep := newReport(r)

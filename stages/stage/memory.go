@@ -7,6 +7,13 @@ func (w *World) FlowTouched(cell uint32) bool {
 	return w.values.touched.Has(int(cell))
 }
 
+// FlowTouchedLater is FlowTouched but for what append writes into an array that it
+// has just made, before anything but append knows of it.
+func (w *World) FlowTouchedLater(cell uint32) bool {
+	w.values.flows()
+	return w.values.later.Has(int(cell))
+}
+
 // Wild reports whether code that is not modelled, or reflection, may do anything
 // to the channel at a cell.
 func (w *World) Wild(cell uint32) bool { return w.partners.wild.Has(int(cell)) }

@@ -29,6 +29,9 @@ type Class struct {
 	// Own, if its Node is not 0, is the frame in which the goroutine began and below
 	// which the accessed object was made (reach.Frame).
 	Own Began
+	// Heard are the homes (stages/homes.go) whose signals the accesses have surely
+	// waited for, if it is them that the accessed object belongs to.
+	Heard []int
 	// Fresh: the accesses precede all that others do to the object; see the stage
 	// published.
 	Fresh bool
@@ -186,6 +189,19 @@ type StablePath struct{ Cell uint32 }
 // is another goroutine, of which the same holds.
 type OwnGoroutine struct{ A, B uint32 }
 
+// HomeSignal: one access is by the goroutine of Thread that the accessed object
+// belongs to, having begun in its frame of Node, and precedes all signals that this
+// goroutine gives by channels of the site of Cell which belong to it; the other has
+// waited for one of these. A checker must check (D1) to (D5) of stages/homes.go:
+// that Signals are all closes of such channels, and without Closes all sends, too.
+type HomeSignal struct {
+	Thread  int
+	Node    uint32
+	Cell    uint32
+	Closes  bool
+	Signals []At
+}
+
 // Kind names the kind of evidence.
 func (NoConflict) Kind() string   { return "no-conflict" }
 func (NeverEscapes) Kind() string { return "never-escapes" }
@@ -201,3 +217,4 @@ func (SameBase) Kind() string     { return "same-base" }
 func (SameOwner) Kind() string    { return "same-owner" }
 func (StablePath) Kind() string   { return "stable-path" }
 func (OwnGoroutine) Kind() string { return "own-goroutine" }
+func (HomeSignal) Kind() string   { return "home-signal" }

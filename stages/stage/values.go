@@ -62,7 +62,7 @@ type values struct {
 	regs map[instReg]Values
 	cell map[uint32]Values
 	// Cells of the program's memory that flow rows write, and that they touch.
-	flow, touched Bits
+	flow, touched, later Bits
 }
 
 type instReg struct {
@@ -440,7 +440,7 @@ func (x *values) flows() Bits {
 	if x.flow != nil {
 		return x.flow
 	}
-	x.flow, x.touched = NewBits(x.w.Res.Cells()), NewBits(x.w.Res.Cells())
+	x.flow, x.touched, x.later = NewBits(x.w.Res.Cells()), NewBits(x.w.Res.Cells()), NewBits(x.w.Res.Cells())
 	for i := 1; i < len(x.w.Res.Insts); i++ {
 		f := x.w.Res.Func(pta.InstID(i))
 		if f == nil {
@@ -452,6 +452,7 @@ func (x *values) flows() Bits {
 				continue
 			}
 			k := uint32(len(x.w.Prog.Layout(m.Type).Cells))
+			grows := m.Write && fillsGrown(f, m.Base)
 			x.w.Res.PointsTo(pta.InstID(i), m.Base, 0).Each(func(c uint32) {
 				o, off := x.w.Res.Object(c)
 				if x.w.private(o) {
@@ -460,6 +461,9 @@ func (x *values) flows() Bits {
 				for d := range k {
 					if off+m.Off+d < x.w.Res.Objs[o].N {
 						x.touched.Add(int(c + m.Off + d))
+						if !grows {
+							x.later.Add(int(c + m.Off + d))
+						}
 						if m.Write {
 							x.flow.Add(int(c + m.Off + d))
 						}
@@ -469,6 +473,16 @@ func (x *values) flows() Bits {
 		}
 	}
 	return x.flow
+}
+
+// fillsGrown reports whether a register is what append defines as the array that it
+// makes; all flow rows through it are append's own.
+func fillsGrown(f *facts.Func, r facts.Reg) bool {
+	d := f.Regs[r].Def
+	if d == 0 || f.Points[d-1].Op != facts.OpAlloc {
+		return false
+	}
+	return f.Sites[f.Allocs[f.Points[d-1].Row].Site].Kind == facts.SiteGrow
 }
 
 // result returns the values of a call. (V2), (V4)
