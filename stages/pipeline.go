@@ -18,10 +18,9 @@
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
 // homes.go and heard.go for signals of the goroutine that an object belongs to,
-// frames.go and local.go for objects of one call or one iteration, index.go,
-// starts.go, induction.go, source.go, entered.go and tickets.go and
-// sections.go for elements of arrays, inherited.go for locks that starters hold.
-// cells.go runs the table on the pairs of one location.
+// inherited.go for locks that starters hold, frames.go and local.go for objects of
+// one call or one iteration, index.go, starts.go, induction.go, source.go,
+// entered.go, tickets.go and sections.go for elements of arrays. cells.go runs the table on the pairs of one location.
 package stages
 
 import (
