@@ -1,0 +1,212 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+)
+
+// Report is what the checker says of claims.
+type Report struct {
+	// Accepted: every claim holds, and every conflicting pair is covered by
+	// evidence or listed as open.
+	Accepted bool
+	// Failed is the first claim that does not hold; nil if all do, or if the
+	// program was refused.
+	Failed *Failure
+	// Refused counts the constructs of the program that no rule covers yet. With
+	// any of them nothing is accepted.
+	Refused []Refusal
+	// Open are the pairs that the claims list as open; OutOfScope counts those of
+	// which neither access lies in a package in scope, which Open leaves out.
+	Open       []OpenPair
+	OutOfScope int
+	// Pairs counts the conflicting pairs of accesses that evidence covers, by its
+	// kind.
+	Pairs [kinds]int
+}
+
+// Proved reports whether the claims are accepted and leave no pair open.
+func (r *Report) Proved() bool { return r.Accepted && len(r.Open) == 0 }
+
+// Failure is a claim that does not hold.
+type Failure struct {
+	Rule string // as docs/proofs.md numbers them
+	At   facts.Pos
+	Text string
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("rule %s: %s", f.Rule, f.Text) }
+
+// Refusal says how often a program has a construct that no rule covers.
+type Refusal struct {
+	Construct string
+	At        facts.Pos // the first
+	Count     int
+}
+
+// checker holds the claims and what follows from the program alone.
+type checker struct {
+	p       *facts.Program
+	c       *Claims
+	inScope func(pkg string) bool
+	rep     *Report
+	refused map[string]int // index in rep.Refused
+
+	objOf   []ObjID // by cell
+	objType []facts.TypeID
+	globals map[facts.GlobalID]ObjID
+	ghosts  map[uint32][]ObjID // by cell that they hang on
+	callers [][]caller
+	flows   map[facts.FuncID]*flow
+	subsets map[[2]SetID]bool
+
+	threadsOf [][]ThreadID // by instance
+	desc      []bits       // by thread
+	orders    *orders
+	waiting   *waiting
+	locks     *guards
+	afters    map[spotOf]*after
+	stored    map[uint32]bool // cells that plain stores may overwrite
+	// repair, if set, weakens an inductive claim that does not hold; see Complete.
+	repair bool
+	dirty  bool
+}
+
+// caller is a call edge seen from the callee.
+type caller struct {
+	inst InstID
+	edge Edge
+}
+
+// Check judges claims about a program. It reads nothing but the two, and calls
+// nothing that made them. The scope tells the packages of which pairs are asked
+// about. Bad claims, of whatever kind, are a Failure; it does not panic. Cost: one
+// pass over the rows of every instance and, for each relation, over the points of
+// every instance; for pairs, the classes of accesses to each cell squared.
+func Check(p *facts.Program, c *Claims, inScope func(pkg string) bool) *Report {
+	k := &checker{p: p, c: c, inScope: inScope, rep: &Report{}}
+	k.run(func() {
+		k.shape()
+		k.points()
+		if len(k.rep.Refused) > 0 {
+			return
+		}
+		k.threads()
+		k.escape()
+		k.running()
+		k.awaited()
+		k.lockets()
+		k.pairs()
+		k.rep.Accepted = true
+	})
+	return k.rep
+}
+
+// stop ends the check at the first failure.
+type stop struct{}
+
+// run calls f and ends where a claim fails.
+func (k *checker) run(f func()) {
+	defer func() {
+		if e := recover(); e != nil {
+			if _, ok := e.(stop); !ok {
+				panic(e)
+			}
+		}
+	}()
+	f()
+}
+
+// fail says that a claim does not hold.
+func (k *checker) fail(rule string, at facts.Pos, format string, args ...any) {
+	k.rep.Failed = &Failure{rule, at, fmt.Sprintf(format, args...)}
+	panic(stop{})
+}
+
+// refuse notes a construct that no rule covers.
+func (k *checker) refuse(construct string, at facts.Pos) {
+	if k.refused == nil {
+		k.refused = map[string]int{}
+	}
+	i, ok := k.refused[construct]
+	if !ok {
+		i = len(k.rep.Refused)
+		k.refused[construct] = i
+		k.rep.Refused = append(k.rep.Refused, Refusal{construct, at, 0})
+	}
+	k.rep.Refused[i].Count++
+}
+
+func (k *checker) fn(i InstID) *facts.Func  { return k.p.Funcs[k.c.Insts[i].Fn] }
+func (k *checker) set(s SetID) []uint32     { return k.c.Sets[s] }
+func (k *checker) has(s SetID, x uint32) bool {
+	_, ok := slices.BinarySearch(k.c.Sets[s], x)
+	return ok
+}
+
+// within reports whether set s is a subset of set t.
+func (k *checker) within(s, t SetID) bool {
+	if s == t || len(k.c.Sets[s]) == 0 {
+		return true
+	}
+	key := [2]SetID{s, t}
+	if ok, known := k.subsets[key]; known {
+		return ok
+	}
+	b, ok := k.c.Sets[t], true
+	for _, x := range k.c.Sets[s] {
+		i, found := slices.BinarySearch(b, x)
+		if !found {
+			ok = false
+			break
+		}
+		b = b[i+1:]
+	}
+	k.subsets[key] = ok
+	return ok
+}
+
+// leaves returns the pointer-like leaves of a register.
+func (k *checker) leaves(f *facts.Func, r facts.Reg) uint32 {
+	if r == facts.NoReg || f.Regs[r].Type == 0 {
+		return 0
+	}
+	return uint32(len(k.p.Layout(f.Regs[r].Type).Ptrs))
+}
+
+// pts returns what a leaf of a register may point to.
+func (k *checker) pts(i InstID, r facts.Reg, leaf uint32) SetID {
+	f := k.fn(i)
+	if k.leaves(f, r) <= leaf {
+		return 0
+	}
+	return k.c.Insts[i].Vars[f.Regs[r].Node+leaf]
+}
+
+// single returns the one cell that a register points to, if there is just one.
+func (k *checker) single(i InstID, r facts.Reg) (uint32, bool) {
+	if s := k.set(k.pts(i, r, 0)); len(s) == 1 {
+		return s[0], true
+	}
+	return 0, false
+}
+
+// cells returns the number of cells of an object.
+func (k *checker) cells(o ObjID) uint32 {
+	if k.objType[o] == 0 {
+		return 1
+	}
+	return uint32(len(k.p.Layout(k.objType[o]).Cells))
+}
+
+// at returns the position of the first point that runs a row.
+func at(f *facts.Func, op facts.Op, row int) facts.Pos {
+	for _, pt := range f.Points {
+		if pt.Op == op && int(pt.Row) == row && pt.Pos.Valid() {
+			return pt.Pos
+		}
+	}
+	return f.Pos
+}
