@@ -9,34 +9,25 @@ import (
 
 // Report is what the checker says of claims.
 type Report struct {
-	// Accepted: every claim holds, and every conflicting pair is covered by
-	// evidence or listed as open.
-	Accepted bool
+	// Closed: every claim holds. It says nothing of pairs yet; see the package
+	// comment.
+	Closed bool
 	// Failed is the first claim that does not hold; nil if all do, or if the
 	// program was refused.
 	Failed *Failure
 	// Refused counts the constructs of the program that no rule covers yet. With
-	// any of them nothing is accepted.
+	// any of them the claims are not Closed.
 	Refused []Refusal
-	// Open are the pairs that the claims list as open; OutOfScope counts those of
-	// which neither access lies in a package in scope, which Open leaves out.
-	Open       []OpenPair
-	OutOfScope int
-	// Pairs counts the conflicting pairs of accesses that evidence covers, by its
-	// kind.
-	Pairs [kinds]int
 }
-
-// Proved reports whether the claims are accepted and leave no pair open.
-func (r *Report) Proved() bool { return r.Accepted && len(r.Open) == 0 }
 
 // Failure is a claim that does not hold.
 type Failure struct {
-	Rule string // as docs/proofs.md numbers them
+	Rule string // as shape.go, points.go and calls.go number them
 	At   facts.Pos
 	Text string
 }
 
+// Error says which rule a claim breaks, and where.
 func (f *Failure) Error() string { return fmt.Sprintf("rule %s: %s", f.Rule, f.Text) }
 
 // Refusal says how often a program has a construct that no rule covers.
@@ -50,7 +41,6 @@ type Refusal struct {
 type checker struct {
 	p       *facts.Program
 	c       *Claims
-	inScope func(pkg string) bool
 	rep     *Report
 	refused map[string]int // index in rep.Refused
 
@@ -58,48 +48,20 @@ type checker struct {
 	objType []facts.TypeID
 	globals map[facts.GlobalID]ObjID
 	ghosts  map[uint32][]ObjID // by cell that they hang on
-	callers [][]caller
-	flows   map[facts.FuncID]*flow
 	subsets map[[2]SetID]bool
-
-	threadsOf [][]ThreadID // by instance
-	desc      []bits       // by thread
-	orders    *orders
-	waiting   *waiting
-	locks     *guards
-	afters    map[spotOf]*after
-	stored    map[uint32]bool // cells that plain stores may overwrite
-	// repair, if set, weakens an inductive claim that does not hold; see Complete.
-	repair bool
-	dirty  bool
-}
-
-// caller is a call edge seen from the callee.
-type caller struct {
-	inst InstID
-	edge Edge
 }
 
 // Check judges claims about a program. It reads nothing but the two, and calls
-// nothing that made them. The scope tells the packages of which pairs are asked
-// about. Bad claims, of whatever kind, are a Failure; it does not panic. Cost: one
-// pass over the rows of every instance and, for each relation, over the points of
-// every instance; for pairs, the classes of accesses to each cell squared.
-func Check(p *facts.Program, c *Claims, inScope func(pkg string) bool) *Report {
-	k := &checker{p: p, c: c, inScope: inScope, rep: &Report{}}
+// nothing that made them. Bad claims, of whatever kind, are a Failure; it does not
+// panic. Cost: one pass over the rows of every instance.
+func Check(p *facts.Program, c *Claims) *Report {
+	k := &checker{p: p, c: c, rep: &Report{}}
 	k.run(func() {
-		k.shape()
-		k.points()
-		if len(k.rep.Refused) > 0 {
-			return
+		if k.shape(); len(k.rep.Refused) > 0 {
+			return // what other objects are made of is not known
 		}
-		k.threads()
-		k.escape()
-		k.running()
-		k.awaited()
-		k.lockets()
-		k.pairs()
-		k.rep.Accepted = true
+		k.points()
+		k.rep.Closed = len(k.rep.Refused) == 0
 	})
 	return k.rep
 }
@@ -139,8 +101,8 @@ func (k *checker) refuse(construct string, at facts.Pos) {
 	k.rep.Refused[i].Count++
 }
 
-func (k *checker) fn(i InstID) *facts.Func  { return k.p.Funcs[k.c.Insts[i].Fn] }
-func (k *checker) set(s SetID) []uint32     { return k.c.Sets[s] }
+func (k *checker) fn(i InstID) *facts.Func { return k.p.Funcs[k.c.Insts[i].Fn] }
+func (k *checker) set(s SetID) []uint32    { return k.c.Sets[s] }
 func (k *checker) has(s SetID, x uint32) bool {
 	_, ok := slices.BinarySearch(k.c.Sets[s], x)
 	return ok

@@ -13,11 +13,10 @@ type ObjID uint32
 
 // Claims are what a proof says of a program, as plain data: numbers, and lists of
 // them in an order that the program decides. Functions, types, sites, globals,
-// points and registers are those of the facts, which the checker extracts itself.
-// What the lists hold are claims: the checker believes none of them.
+// points and registers are those of the facts that the checker is given. What the lists hold are claims: the
+// checker believes none of them.
 //
-// Readings: may is a set that holds at least what some run does; must is a set
-// that holds at most what every run does.
+// All claims are may-facts: they hold at least what some run does.
 type Claims struct {
 	// Sets are ascending lists of numbers, shared by the claims that name them.
 	Sets [][]uint32
@@ -29,22 +28,6 @@ type Claims struct {
 	// Insts are the instances that may run (may), Root the one that runs first.
 	Insts []Inst
 	Root  InstID
-	// Escape are the objects that two goroutines may reach (may).
-	Escape SetID
-	// Once are the instances entered at most once in a run (must).
-	Once SetID
-	// Threads are the abstract goroutines; 0 is the initial one. Runs is, by
-	// instance, the threads that may run it (may).
-	Threads []Thread
-	Runs    []SetID
-	// Running, Signals and Locks are facts of order and of locks.
-	Joins   []Join
-	Running Running
-	Signals []Signal
-	Awaited Awaited
-	Locks   Locks
-	// Pairs says of each cell that is written why no two accesses to it race.
-	Pairs []Pairs
 }
 
 // ObjKind says what an object stands for.
@@ -88,10 +71,4 @@ type Edge struct {
 	Row    uint32
 	Go     bool
 	Callee InstID
-}
-
-// Point is a point of an instance.
-type Point struct {
-	Inst  InstID
-	Point uint32
 }

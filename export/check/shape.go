@@ -29,7 +29,7 @@ func (k *checker) shape() {
 			bad(s[j-1] < s[j], "W1", "set %d does not ascend", i)
 		}
 	}
-	k.subsets, k.flows = map[[2]SetID]bool{}, map[facts.FuncID]*flow{}
+	k.subsets = map[[2]SetID]bool{}
 	k.globals, k.ghosts = map[facts.GlobalID]ObjID{}, map[uint32][]ObjID{}
 	bad(len(c.Objects) > 0, "W2", "there is no object 0")
 	k.objType = make([]facts.TypeID, len(c.Objects))
@@ -51,19 +51,22 @@ func (k *checker) shape() {
 			k.ghosts[o.Of] = append(k.ghosts[o.Of], ObjID(i))
 		default:
 			k.refuse("objects of reflection and unsafe", none)
+			return
 		}
+		bad(k.objType[i] == 0 || int(k.objType[i]) < len(k.p.Types), "W2", "object %d has no type", i)
 		bad(int(o.First) == len(k.objOf), "W2", "object %d begins at cell %d, not %d", i, o.First, len(k.objOf))
 		for range k.cells(ObjID(i)) {
 			k.objOf = append(k.objOf, ObjID(i))
 		}
 	}
 	bad(len(c.Content) == len(k.objOf), "W2", "there are %d cells, and content of %d", len(k.objOf), len(c.Content))
-	for of, gs := range k.ghosts {
-		bad(int(of) < len(k.objOf) && len(gs) == 1, "W2", "cell %d has %d hidden cells", of, len(gs))
+	for i := range c.Objects {
+		if of := c.Objects[i].Of; c.Objects[i].Kind == ObjGhost {
+			bad(int(of) < len(k.objOf) && len(k.ghosts[of]) == 1, "W2", "cell %d has %d hidden cells", of, len(k.ghosts[of]))
+		}
 	}
 	k.pointing(c.Content)
 	bad(len(c.Insts) > 0 && int(c.Root) < len(c.Insts) && c.Root > 0 && c.Insts[c.Root].Fn == k.p.Root, "W5", "the root is not the program's")
-	k.callers = make([][]caller, len(c.Insts))
 	for i := 1; i < len(c.Insts); i++ {
 		in := &c.Insts[i]
 		bad(int(in.Fn) < len(k.p.Funcs) && k.p.Funcs[in.Fn] != nil, "W3", "instance %d is of no function with a body", i)
@@ -75,13 +78,7 @@ func (k *checker) shape() {
 			bad(int(e.Row) < len(f.Calls) && e.Callee > 0 && int(e.Callee) < len(c.Insts), "W4", "edge %d of instance %d leads nowhere", j, i)
 			bad(e.Go == (f.Calls[e.Row].Mode == facts.ModeGo), "W4", "edge %d of instance %d is no such call", j, i)
 			bad(j == 0 || in.Edges[j-1].Row <= e.Row, "W4", "the edges of instance %d are out of order", i)
-			k.callers[e.Callee] = append(k.callers[e.Callee], caller{InstID(i), e})
 		}
-	}
-	bad(int(c.Escape) < len(c.Sets) && int(c.Once) < len(c.Sets), "W1", "there is no such set")
-	bad(len(c.Runs) == len(c.Insts), "W3", "there are %d instances, and threads of %d", len(c.Insts), len(c.Runs))
-	for _, s := range c.Runs {
-		bad(int(s) < len(c.Sets), "W1", "there is no set %d", s)
 	}
 	if k.p.Test {
 		k.refuse("test binaries", none)
