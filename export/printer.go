@@ -73,3 +73,16 @@ func (c Counts) String() string {
 	}
 	return count(total, "verdict", "verdicts") + ": " + strings.Join(parts, ", ")
 }
+
+// Discard is a Printer that prints nothing.
+var Discard Printer = discard{}
+
+type discard struct{}
+
+func (discard) Config(Config)                     {}
+func (discard) Progress(string, string, int, int) {}
+func (discard) Error(string, Pos, string)         {}
+func (discard) Result(Result)                     {}
+func (discard) Unverified(Library)                {}
+func (discard) Close()                            {}
+func (discard) Flush() error                      { return nil }

@@ -200,6 +200,7 @@ const (
 	ArithSub
 	ArithMul
 	ArithMin
+	ArithConv // X, an integer, as another type of integer
 	ArithEq
 	ArithNe
 	ArithLt

@@ -20,6 +20,20 @@ const (
 	printVars
 )
 
+// printVisit is a look of one kind at an object, for the operands of a block.
+type printVisit struct {
+	kind consKind
+	b    uint32
+	o    ObjID
+}
+
+// visit records a look and reports whether it is the first of its kind.
+func (s *solver) visit(v printVisit) bool {
+	seen := s.printVisits[v]
+	s.printVisits[v] = true
+	return !seen
+}
+
 // printed returns the block for the slice of operands in node n.
 func (s *solver) printed(n uint32) uint32 {
 	b, ok := s.prints[n]
@@ -52,8 +66,10 @@ func (s *solver) print(kind consKind, b uint32, o ObjID) {
 		}
 		return
 	}
-	if r := s.find(b + printRead); s.pts[r] != nil && s.pts[r].Has(ob.Node) {
-		return // has been here, or all that it reaches is read
+	// What one of these constraints does to an object, another does not: an operand
+	// may have been met in a slice, and a part of an object before the whole.
+	if !s.visit(printVisit{kind, b, o}) {
+		return
 	}
 	s.insertAll(s.find(b+printRead), &ob)
 	if s.isBox(&ob) { // (P5)

@@ -145,6 +145,7 @@ type solver struct {
 	copies             map[facts.FuncID][]regCopy
 	defs               map[facts.FuncID][]uint8
 	prints             map[uint32]uint32
+	printVisits        map[printVisit]bool
 	news               map[newKey]int
 }
 
@@ -222,7 +223,7 @@ func newSolver(ctx context.Context, p *facts.Program, cfg Config) *solver {
 		objs: make([]Object, 1), objOf: map[objKey]ObjID{}, objReach: make([]uint32, 1),
 		edgeSet: map[edgeKey]bool{}, usucc: map[uint32][]unsafeEdge{}, havoc: map[uint32]map[fitKey]uint32{}, stores: map[uint32]*stored{}, boxes: map[boxKey]ObjID{}, wide: map[uint32]map[facts.TypeID]bool{}, members: map[facts.TypeID][]facts.TypeID{}, asked: map[viewKey]bool{}, looseFuncs: map[facts.SkeletonID]bool{}, loose: map[facts.TypeID][]facts.ShapeID{}, viewedAs: map[uint32][]facts.TypeID{}, looseOf: map[facts.ShapeID][]facts.TypeID{}, spreads: map[uint32]*spread{}, this: map[thisKey]uint32{}, owed: map[uint32]*Set{}, consIndex: map[uint32]map[sharedKey]int32{}, collapseAt: maxNewEdges, lookEffort: maxEffort, lookEdges: maxNewEdges,
 		siteBase: make([]uint32, len(p.Funcs)), callBase: make([]uint32, len(p.Funcs)),
-		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{}, ghostsOf: map[ObjID][]ObjID{},
+		ifaces: make([]*verdicts, len(p.Types)), ptrTo: map[facts.TypeID]facts.TypeID{}, news: map[newKey]int{}, fits: map[viewKey]bool{}, copies: map[facts.FuncID][]regCopy{}, prints: map[uint32]uint32{}, printVisits: map[printVisit]bool{}, defs: map[facts.FuncID][]uint8{}, refs: map[ObjID][]uint32{}, ghostsOf: map[ObjID][]ObjID{},
 		nextElem: 1, elemFn: make([]facts.FuncID, 1),
 	}
 	s.node(0) // node 0 is unused

@@ -27,6 +27,8 @@ import (
 //	(I5) in one iteration the accesses are ordered, or hold one lock of the
 //	     iteration, as for the stage local-frame
 //
+// Or they are of positions that a counter gives out (tickets.go).
+//
 // By (I1) and (I3) two accesses to one element, in one execution of the loop, are
 // of one iteration, and (I5) orders them. Those of different executions are apart
 // or ordered by (I4).
@@ -52,6 +54,9 @@ func refuteIndex(r *run, p *stage.Pair) stage.Evidence {
 	none := r.newIteration(nil)
 	if none.apart(p) { // (I2)
 		return stage.Apart{Object: uint32(o), Head: -1}
+	}
+	if by := r.refuteTickets(p); by != nil {
+		return by
 	}
 	// Loops of instances that all accesses run under, or whose closures do.
 	root := pta.InstID(0)

@@ -261,6 +261,9 @@ func (it *iteration) formOf(n pta.InstID, r facts.Reg, depth int) (form, bool) {
 	if k, ok := constOf(f, s.r); ok && !s.load {
 		return form{k: k}, -far < k && k < far
 	}
+	if it.draw != nil {
+		return it.ticket(s, depth)
+	}
 	if it.f == nil {
 		return form{}, false
 	}
@@ -278,9 +281,18 @@ func (it *iteration) formOf(n pta.InstID, r facts.Reg, depth int) (form, bool) {
 	if def == 0 || f.Points[def-1].Op != facts.OpArith || it.r.v.Prog.Types[f.Regs[s.r].Type].Name != "int" || it.severalDefs(f).Has(int(s.r)) {
 		return form{}, false
 	}
-	a := &f.Ariths[f.Points[def-1].Row]
-	x, ok1 := it.formOf(s.n, a.X, depth+1)
-	y, ok2 := it.formOf(s.n, a.Y, depth+1)
+	return it.sum(s.n, &f.Ariths[f.Points[def-1].Row], depth)
+}
+
+// sum returns the form of a sum, a difference or a multiple.
+func (it *iteration) sum(n pta.InstID, a *facts.Arith, depth int) (form, bool) {
+	switch a.Op {
+	case facts.ArithAdd, facts.ArithSub, facts.ArithMul:
+	default:
+		return form{}, false
+	}
+	x, ok1 := it.formOf(n, a.X, depth+1)
+	y, ok2 := it.formOf(n, a.Y, depth+1)
 	if !ok1 || !ok2 {
 		return form{}, false
 	}
@@ -297,8 +309,6 @@ func (it *iteration) formOf(n pta.InstID, r facts.Reg, depth int) (form, bool) {
 			return form{}, false
 		}
 		x = form{}.plus(x, y.k)
-	default:
-		return form{}, false
 	}
 	return x, x.small()
 }

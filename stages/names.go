@@ -42,6 +42,8 @@ func (rp *report) evidence(e stage.Evidence) string {
 			return "the elements have different indices"
 		}
 		return "different iterations of a loop in " + display(rp.r.v.Res.Func(e.Root).Name) + " access different elements"
+	case stage.Drawn:
+		return "the indices are different tickets, given out by additions to " + rp.cellName(e.Cell)
 	case stage.SameLock:
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.SameBase:
@@ -61,13 +63,37 @@ func (rp *report) cellName(c uint32) string {
 	o, off := rp.r.v.Res.Object(c)
 	ob := &rp.r.v.Res.Objs[o]
 	if ob.Kind == pta.ObjGlobal {
-		return display(rp.r.v.Prog.Globals[ob.Global].Name)
+		return display(rp.r.v.Prog.Globals[ob.Global].Name) + objectPath(rp.r.v.Res.Cell(o, off))
 	}
-	if s := rp.r.v.Res.Site(o); s != nil {
-		p := rp.pos(s.Pos)
-		return fmt.Sprintf("the object made at %s:%d", filepath.Base(p.File), p.Line)
+	cell := rp.r.v.Res.Cell(o, off)
+	s := rp.r.v.Res.Site(o)
+	if s == nil {
+		return cell.Path
 	}
-	return rp.r.v.Res.Cell(o, off).Path
+	p := rp.pos(s.Pos)
+	at := fmt.Sprintf(" made at %s:%d", filepath.Base(p.File), p.Line)
+	switch {
+	case s.Kind == facts.SiteChan:
+		return "the channel" + at
+	case variable(s):
+		return s.Name + objectPath(cell) + at
+	}
+	return display(rp.r.v.Prog.Types[s.Type].Name) + objectPath(cell) + at
+}
+
+// objectPath is the path to the object of package sync, or the value, that begins
+// with a cell: without the fields at its beginning that programmers do not know.
+func objectPath(c *facts.Cell) string {
+	path := c.PrettyPath()
+	for _, first := range [...]string{"._", ".noCopy", ".w"} {
+		path = strings.TrimSuffix(path, first)
+	}
+	return path
+}
+
+// variable reports whether a site is a variable of the program, by its name.
+func variable(s *facts.Site) bool {
+	return s.Name != "" && s.Name != "complit" && s.Name != "new" && !strings.HasPrefix(s.Name, "varargs")
 }
 
 func later(a, b export.Pos) bool {
@@ -231,7 +257,7 @@ func (rp *report) location(cell uint32, x uint32) string {
 		return display(r.v.Prog.Globals[ob.Global].Name) + path + suffix
 	case pta.ObjSite:
 		site := r.v.Res.Site(o)
-		if site.Name != "" && site.Name != "complit" && site.Name != "new" && !strings.HasPrefix(site.Name, "varargs") && path == "" && suffix == "" {
+		if variable(site) && path == "" && suffix == "" {
 			return "variable " + site.Name
 		}
 		return display(r.v.Prog.Types[site.Type].Name) + path + suffix
@@ -289,8 +315,7 @@ func (rp *report) lockName(n pta.InstID, m mustnot.Name) string {
 		o, off := r.v.Res.Object(m.Cell)
 		ob := &r.v.Res.Objs[o]
 		c := r.v.Res.Cell(o, off)
-		path := strings.TrimSuffix(c.Path, "._")
-		path = strings.TrimSuffix(strings.TrimSuffix(path, ".noCopy"), ".w")
+		path := objectPath(c)
 		why := ""
 		if w := r.lock.Why(m.Cell); w != "" {
 			why = " (no guard: " + w + ")"
@@ -299,7 +324,7 @@ func (rp *report) lockName(n pta.InstID, m mustnot.Name) string {
 			return display(r.v.Prog.Globals[ob.Global].Name) + path + why
 		}
 		name := display(r.v.Prog.Types[ob.Type].Name)
-		if s := r.v.Res.Site(o); s != nil && s.Name != "" && s.Name != "complit" && s.Name != "new" {
+		if s := r.v.Res.Site(o); s != nil && variable(s) {
 			name = s.Name
 		}
 		return name + path + why
@@ -314,10 +339,10 @@ func (rp *report) lockName(n pta.InstID, m mustnot.Name) string {
 			return "" // the object's own name is listed
 		}
 	}
-	for _, c := range r.v.Prog.Layout(t).Cells {
+	for i := range r.v.Prog.Layout(t).Cells {
+		c := &r.v.Prog.Layout(t).Cells[i]
 		if c.Array == 0 && c.Off == m.Off {
-			path := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(c.Path, "._"), ".noCopy"), ".w")
-			return display(r.v.Prog.Types[t].Name) + path
+			return display(r.v.Prog.Types[t].Name) + objectPath(c)
 		}
 	}
 	return display(r.v.Prog.Types[t].Name)

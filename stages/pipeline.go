@@ -18,7 +18,8 @@
 // the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
 // frames.go and local.go for objects of one call or one iteration, index.go,
-// starts.go, induction.go, source.go and entered.go for elements of arrays.
+// starts.go, induction.go, source.go, entered.go and tickets.go for elements of
+// arrays.
 // cells.go runs the table on the pairs of one location.
 package stages
 

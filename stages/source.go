@@ -15,6 +15,7 @@ type iteration struct {
 	r     *run
 	f     *frame // the iteration; nil: none
 	loop  induction
+	draw  *tickets                    // nil: positions are no tickets
 	multi map[facts.FuncID]stage.Bits // registers with several definitions
 	once  map[origin]origin           // variables that are stored to once, at their allocation
 }
@@ -122,21 +123,30 @@ func (it *iteration) argument(n pta.InstID, f *facts.Func, i, depth int) (out or
 		if c.Kind == pta.EdgeAny || c.Kind == pta.EdgeAnyGo {
 			return origin{}, false
 		}
-		call := &it.r.v.Res.Func(c.Inst).Calls[c.Row]
-		k, params := i, len(f.Params)
-		if call.Method != 0 {
-			k, params = k-1, params-1
-		}
-		if k < 0 || len(call.Args) != params {
+		arg, given := argumentOf(&it.r.v.Res.Func(c.Inst).Calls[c.Row], f, i)
+		if !given {
 			return origin{}, false
 		}
-		s, found := it.source(c.Inst, call.Args[k], depth+1)
+		s, found := it.source(c.Inst, arg, depth+1)
 		if !found || ok && s != out {
 			return origin{}, false
 		}
 		out, ok = s, true
 	}
 	return out, ok
+}
+
+// argumentOf returns the register that a call gives for the i-th parameter of its
+// callee f, unless it gives none as it is.
+func argumentOf(call *facts.Call, f *facts.Func, i int) (facts.Reg, bool) {
+	params := len(f.Params)
+	if call.Method != 0 { // the receiver is none of the arguments
+		i, params = i-1, params-1
+	}
+	if i < 0 || len(call.Args) != params {
+		return facts.NoReg, false
+	}
+	return call.Args[i], true
 }
 
 // captured is (V3).

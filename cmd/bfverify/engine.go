@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
@@ -26,6 +28,8 @@ type analysis interface {
 	// Verify gives opt.Emit one result, or with opt.Entry one for every entry
 	// that matches. An ABANDONED without a reason ran out of memory.
 	Verify(ctx context.Context, p *load.Program, opt options) error
+	// Draw draws a picture of p.
+	Draw(ctx context.Context, p *load.Program, opt options, kind *stages.Drawing) (*graph.Graph, error)
 	// Universe returns the facts.
 	Universe() *facts.Universe
 }
@@ -54,6 +58,18 @@ func pipeline() []stageInfo { return engine.pipeline() }
 type universe struct{ u *facts.Universe }
 
 func (a universe) Universe() *facts.Universe { return a.u }
+
+func (a universe) Draw(ctx context.Context, p *load.Program, opt options, kind *stages.Drawing) (*graph.Graph, error) {
+	fp, err := extract.Link(a.u, p)
+	if err != nil {
+		return nil, err
+	}
+	g, err := stages.Draw(ctx, fp, opt, kind)
+	if errors.Is(err, pta.ErrBudget) {
+		err = errMemory
+	}
+	return g, err
+}
 
 func (a universe) Verify(ctx context.Context, p *load.Program, opt options) error {
 	fp, err := extract.Link(a.u, p)

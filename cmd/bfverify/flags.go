@@ -87,7 +87,16 @@ func newCommand(stdout, stderr io.Writer) *command {
 	replay.Flags().StringVar(&rf.minimize, "minimize", "", "write the events without which the first race is not found to `FILE`")
 	replay.Flags().BoolVar(&rf.stats, "stats", false, "print what the detector did")
 	replay.Flags().BoolVar(&rf.quiet, "q", false, "print the number of races only")
-	root.AddCommand(models, replay, version,
+	var gf graphFlags
+	draw := &cobra.Command{
+		Use:   "graph KIND [flags] [packages]",
+		Short: "draw a picture of programs, for Graphviz",
+		Long:  graphHelp(),
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(_ *cobra.Command, args []string) error { return c.graph(args, &gf) },
+	}
+	gf.define(draw.Flags())
+	root.AddCommand(models, draw, replay, version,
 		c.watchCommand("run", "run a program and report its data races"),
 		c.watchCommand("test", "run tests and report their data races"),
 		c.watchCommand("build", "build a program that reports its data races"))
@@ -97,24 +106,27 @@ func newCommand(stdout, stderr io.Writer) *command {
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 
-	for _, cmd := range []*cobra.Command{root, models} {
+	for _, cmd := range []*cobra.Command{root, models, draw} {
 		fs := cmd.Flags()
 		fs.StringVar(&c.dir, "C", "", "work in `DIR`, as the go command does")
 		fs.StringVar(&c.tags, "tags", "", "build with the tags in `LIST`, a,b")
 		fs.BoolVar(&c.tests, "tests", true, "verify the test binaries of the packages too")
 		fs.StringVar(&c.modelDir, "models", "", "use the models in `DIR`/<import path>/*.go too; the verdict trusts them (docs/models.md says how to write them)")
 	}
+	c.k, c.hk, c.ctx = 1, -1, "hybrid"
+	for _, cmd := range []*cobra.Command{root, draw} {
+		fs := cmd.Flags()
+		fs.StringVar(&c.scope, "scope", "", "report pairs of the packages in `LIST` p,q/...; all for every package (default: those named)")
+		fs.Var(contextFlag{c}, "ctx", "contexts of the points-to analysis: hybrid, obj, or insens, which is fastest and least precise (`POLICY`); for some packages with p/...=POLICY[:K[:HK]]")
+		fs.Var(small{&c.k, 0, 9}, "k", "length `N` of calling contexts (default 1)")
+		fs.Var(small{&c.hk, 0, 9}, "hk", "length `N` of heap contexts (default: what fits -ctx and -k)")
+		fs.DurationVar(&c.timeout, "timeout", 0, "give up after this `TIME`, such as 10m")
+		fs.Var(bytesFlag{&c.mem}, "mem", "give up beyond so much memory, `SIZE`, such as 12GiB (default: most of what the machine has)")
+	}
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")
-	fs.StringVar(&c.scope, "scope", "", "report pairs of the packages in `LIST` p,q/...; all for every package (default: those named)")
-	fs.Var(contextFlag{c}, "ctx", "contexts of the points-to analysis: hybrid, obj, or insens, which is fastest and least precise (`POLICY`); for some packages with p/...=POLICY[:K[:HK]]")
-	fs.Var(small{&c.k, 0, 9}, "k", "length `N` of calling contexts (default 1)")
-	fs.Var(small{&c.hk, 0, 9}, "hk", "length `N` of heap contexts (default: what fits -ctx and -k)")
-	c.k, c.hk, c.ctx = 1, -1, "hybrid"
 	fs.Var(stageList{c}, "stages", "run only the stages in `LIST` a,b, or all but those in -a,-b; help lists them")
 	fs.Var(place{&c.why}, "why", "show the pairs at `FILE:LINE` going down the stages")
-	fs.DurationVar(&c.timeout, "timeout", 0, "give up after this `TIME`, such as 10m")
-	fs.Var(bytesFlag{&c.mem}, "mem", "give up beyond so much memory, `SIZE`, such as 12GiB (default: most of what the machine has)")
 	fs.BoolVar(&c.json, "json", false, "print a stream of JSON objects, one a line")
 	fs.BoolVar(&c.stats, "stats", false, "print what each stage left, and time and memory")
 	fs.BoolVar(&c.quiet, "q", false, "print verdicts only")

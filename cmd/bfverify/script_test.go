@@ -16,8 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/stages"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts")
@@ -99,6 +101,10 @@ func useFake() {
 			{Name: "local-lock", Doc: "distinct locks, distinct objects", Source: "POPL 2007, 4"},
 		}
 	}
+}
+
+func (f fake) Draw(context.Context, *load.Program, options, *stages.Drawing) (*graph.Graph, error) {
+	return nil, errors.New("the fake draws nothing")
 }
 
 func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }

@@ -77,6 +77,26 @@ func (c *command) verify(patterns []string) error {
 
 // run does all that verify does once flags are known to be right.
 func (s *session) run(patterns []string) {
+	res, a, err := s.prepare(patterns)
+	if res == nil {
+		return
+	}
+	defer s.close(res)
+	if err != nil {
+		for _, p := range res.Programs {
+			s.results(s.unknown(p, nil, err))
+		}
+		return
+	}
+	for i, p := range res.Programs {
+		s.program(a, p, i, len(res.Programs))
+	}
+}
+
+// prepare loads the patterns and extracts their facts, and reports what goes
+// wrong. Without a result there is nothing to go on with; with an error there
+// are programs, but no facts.
+func (s *session) prepare(patterns []string) (*load.Result, analysis, error) {
 	c := s.c
 	cfg := export.Config{Version: toolVersion(), Patterns: patterns, K: c.k, HK: c.hk, Ctx: c.ctx}
 	res, err := s.load(patterns)
@@ -86,32 +106,24 @@ func (s *session) run(patterns []string) {
 	if err != nil {
 		s.out.Config(cfg)
 		s.failed(strings.Join(patterns, " "), err)
-		return
+		return nil, nil, err
 	}
 	cfg.Build = res.Build.String()
 	s.out.Config(cfg)
-	defer s.close(res)
 	if len(res.Programs) == 0 {
 		s.status = exitError // nothing is proved
-		return
+		s.close(res)
+		return nil, nil, nil
 	}
 	var a analysis
 	err = s.step(building, func(context.Context) (err error) {
 		a, err = engine.extract(res)
 		return err
 	})
-	if err != nil {
-		if !abandoned(err) {
-			s.failed("", ours(building, err))
-		}
-		for _, p := range res.Programs {
-			s.results(s.unknown(p, nil, err))
-		}
-		return
+	if err != nil && !abandoned(err) {
+		s.failed("", ours(building, err))
 	}
-	for i, p := range res.Programs {
-		s.program(a, p, i, len(res.Programs))
-	}
+	return res, a, err
 }
 
 // load loads the patterns and sets the scope.
@@ -200,7 +212,6 @@ func (s *session) entries(p *load.Program) []string {
 func (s *session) program(a analysis, p *load.Program, i, of int) {
 	live := true // until the step is over, lest one that is stuck goes on printing
 	label := fmt.Sprintf("[%d/%d] %s", i+1, of, p)
-	last := ""
 	seen := map[string]bool{}
 	var ctx context.Context
 	var wrong error
@@ -209,22 +220,7 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 		Entry: s.c.entry, Off: s.c.off, Scope: p.Has, Why: s.c.why,
 		MemLimit: s.mem,
 		RelFile:  relFile(),
-		Progress: func(stage string, done, of int) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if !live {
-				return
-			}
-			text := fmt.Sprintf("%s: %s", label, stage)
-			if of > 0 {
-				text += fmt.Sprintf(" %d/%d", done, of)
-			}
-			s.bar.show(text, stage != last)
-			if stage != last {
-				last, s.stage = stage, stage
-				s.out.Progress(p.Path, stage, done, of)
-			}
-		},
+		Progress: s.progress(label, p.Path, &live),
 		Emit: func(r export.Result) {
 			if r.Verdict == export.Abandoned && (r.Reason == "" || ctx.Err() != nil) {
 				err := errMemory
@@ -267,6 +263,27 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 		s.failed(p.String(), ours(s.stageName(), err))
 	}
 	s.results(missing)
+}
+
+// progress returns a function that shows the progress of a program while live.
+func (s *session) progress(label, path string, live *bool) func(stage string, done, of int) {
+	last := ""
+	return func(stage string, done, of int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !*live {
+			return
+		}
+		text := fmt.Sprintf("%s: %s", label, stage)
+		if of > 0 {
+			text += fmt.Sprintf(" %d/%d", done, of)
+		}
+		s.bar.show(text, stage != last)
+		if stage != last {
+			last, s.stage = stage, stage
+			s.out.Progress(path, stage, done, of)
+		}
+	}
 }
 
 // sound returns an error for a result that cannot be: whatever is wrong with

@@ -309,7 +309,7 @@ func (d *Detector) piece(t *shadow.Thread, e *trace.Event, p trace.Part, kind ui
 // try performs an access to one byte as the live run time does. It reports whether that
 // was all.
 func (d *Detector) try(t *shadow.Thread, addr uintptr, kind uint8, site uint32) bool {
-	c := shadow.Find(t, addr)
+	c := shadow.Find(d.state, t, addr)
 	if c == nil {
 		return false
 	}

@@ -173,7 +173,7 @@ func touchRead(s *State, t *Thread, c *cell, lo, size uintptr, site uint32, excl
 		report(s, t, Read, lo, size, site, w, Write, c.ws)
 	}
 	if r := load64(&c.r); r&special != 0 && r != busy {
-		if at := loadAtoms(readersOf(r)); at != nil {
+		if at := loadAtoms(readersOf(r)); at != nil && load32(&at.w.dirty) != 0 { // see vector
 			scan(s, t, &at.w, Read, AtomicWrite, lo, size, site)
 		}
 	}
@@ -238,7 +238,7 @@ func touchAtomic(s *State, t *Thread, c *cell, kind uint8, lo, size uintptr, sit
 	if w != 0 && !before(t, w) {
 		report(s, t, kind, lo, size, site, w, Write, c.ws)
 	}
-	if kind == AtomicWrite {
+	if kind == AtomicWrite && load32(&x.r.dirty) != 0 { // see vector
 		scan(s, t, &x.r, AtomicWrite, Read, lo, size, site)
 	}
 	return done

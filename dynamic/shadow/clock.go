@@ -174,77 +174,157 @@ func (c *clock) join(s *State, o *clock) {
 	}
 }
 
-// joinTree joins the tree o to the one that *at leads to, both of that height. Parts that
-// are the same, or that only o has, take one step, and parts that say the same become
-// the same.
+// joinTree joins the tree o to the one that *at leads to, both of that height. It looks
+// before it changes anything: to change a block takes a reference to each below it. Where
+// one of two subtrees has all that the other has, it is taken for both, so the clocks
+// share it and those who come after need not compare it again.
 func joinTree(s *State, at *uint64, o uint64, height uint32) {
 	var mine, theirs [levels]*block
-	var leads [levels]*uint64 // to mine
-	var next [levels]uint32
-	switch {
-	case *at == o:
+	var both [levels]uint32 // children with entries that are less, and some that are more
+	if o == 0 || *at == o {
 		return
-	case *at == 0:
+	}
+	if *at == 0 {
 		*at = share(o)
 		return
-	case height == 0:
-		joinLeaf(s, at, blockOf(o))
+	}
+	if height == 0 {
+		joinLeaf(s, at, o)
 		return
 	}
 	h := height
-	leads[h], mine[h], theirs[h], next[h] = at, exclusive(s, at, h), blockOf(o), 0
 	for {
-		if next[h] == blockLen {
-			if mine[h].w == theirs[h].w {
-				adopt(s, leads[h], theirs[h], h)
+		less, more := compareChildren(blockOf(*at), blockOf(o), h)
+		both[h] = 0
+		switch {
+		case more == 0:
+		case less == 0:
+			replace(s, at, o, h)
+		default:
+			mine[h], theirs[h], both[h] = exclusive(s, at, h), blockOf(o), less&more
+			for i := range mine[h].w {
+				if (more&^less)>>i&1 != 0 {
+					replace(s, &mine[h].w[i], theirs[h].w[i], h-1)
+				}
 			}
+		}
+		for {
+			for both[h] == 0 {
+				if h == height {
+					return
+				}
+				h++
+			}
+			i := trailing(both[h])
+			both[h] &= both[h] - 1
+			at, o = &mine[h].w[i], theirs[h].w[i]
+			if h > 1 {
+				break
+			}
+			joinLeaf(s, at, o)
+		}
+		h--
+	}
+}
+
+// trailing returns the number of the lowest bit of m, which is not 0.
+func trailing(m uint32) (n uint32) {
+	for ; m&1 == 0; m >>= 1 {
+		n++
+	}
+	return n
+}
+
+// compareChildren reports of each child of two blocks of that height, not leaves, whether
+// some entry is less in o than in a, and whether some is more. A child that is the same
+// takes one step.
+func compareChildren(a, o *block, height uint32) (less, more uint32) {
+	for i, w := range &o.w {
+		m := a.w[i]
+		switch {
+		case m == w:
+		case w == 0: // or m is all zeros: then this is safe, as is what follows
+			less |= 1 << i
+		case m == 0:
+			more |= 1 << i
+		default:
+			l, g := uint32(0), uint32(0)
+			if height == 1 {
+				l, g = compareLeaves(blockOf(m), blockOf(w))
+			} else {
+				l, g = compareTrees(blockOf(m), blockOf(w), height-1)
+			}
+			less |= l << i
+			more |= g << i
+		}
+	}
+	return less, more
+}
+
+// compareTrees is compareChildren for the whole of two trees, as one bit.
+func compareTrees(a, o *block, height uint32) (less, more uint32) {
+	var mine, theirs [levels]*block
+	var next [levels]uint32
+	h := height
+	mine[h], theirs[h], next[h] = a, o, 0
+	for less&more == 0 {
+		if next[h] == blockLen {
 			if h == height {
-				return
+				break
 			}
 			h++
 			continue
 		}
-		w, m := theirs[h].w[next[h]], &mine[h].w[next[h]]
+		m, w := mine[h].w[next[h]], theirs[h].w[next[h]]
 		next[h]++
 		switch {
-		case w == 0 || w == *m:
-		case *m == 0:
-			*m = share(w)
+		case m == w:
+		case w == 0:
+			less = 1
+		case m == 0:
+			more = 1
 		case h == 1:
-			joinLeaf(s, m, blockOf(w))
+			l, g := compareLeaves(blockOf(m), blockOf(w))
+			less |= l
+			more |= g
 		default:
 			h--
-			leads[h], mine[h], theirs[h], next[h] = m, exclusive(s, m, h), blockOf(w), 0
+			mine[h], theirs[h], next[h] = blockOf(m), blockOf(w), 0
 		}
 	}
+	return less, more
 }
 
-// adopt makes *at lead to b in place of what it leads to, both of that height.
-func adopt(s *State, at *uint64, b *block, height uint32) {
-	w := share(uint64(uintptr(unsafe.Pointer(b))))
+// compareLeaves is compareTrees for leaves. Entries are less than 1<<63.
+func compareLeaves(a, o *block) (less, more uint32) {
+	l, g := uint64(0), uint64(0)
+	for i, v := range &o.w { // which copies nothing
+		l |= v - a.w[i]
+		g |= a.w[i] - v
+	}
+	return uint32(l >> 63), uint32(g >> 63)
+}
+
+// replace makes *at lead to the tree o in place of what it leads to, both of that height.
+func replace(s *State, at *uint64, o uint64, height uint32) {
+	share(o)
 	dropTree(s, *at, height)
-	*at = w
+	*at = o
 }
 
 // joinLeaf joins the leaf o to the one that *at leads to.
-func joinLeaf(s *State, at *uint64, o *block) {
-	a := blockOf(*at)
-	more, less := false, false
-	for i := range o.w {
-		more = more || o.w[i] > a.w[i]
-		less = less || o.w[i] < a.w[i]
-	}
+func joinLeaf(s *State, at *uint64, o uint64) {
+	less, more := compareLeaves(blockOf(*at), blockOf(o))
 	switch {
-	case !less && (!more || load32(&a.refs) != 1):
-		adopt(s, at, o, 0)
-		return
-	case !more:
-		return
-	}
-	a = exclusive(s, at, 0)
-	for i, v := range o.w {
-		if a.w[i] < v {
-			a.w[i] = v
+	case more == 0:
+	case less == 0:
+		replace(s, at, o, 0)
+	default:
+		a := exclusive(s, at, 0)
+		for i, v := range blockOf(o).w {
+			if a.w[i] < v {
+				a.w[i] = v
+			}
 		}
 	}
 }
@@ -258,8 +338,10 @@ func (c *clock) fold(s *State) {
 
 // copyFrom makes c equal to o.
 func (c *clock) copyFrom(s *State, o *clock) {
-	share(o.root)
-	dropTree(s, c.root, c.height)
+	if c.root != o.root {
+		share(o.root)
+		dropTree(s, c.root, c.height)
+	}
 	c.root, c.height, c.own, c.v = o.root, o.height, o.own, o.v
 }
 

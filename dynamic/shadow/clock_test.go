@@ -90,3 +90,53 @@ func TestClock(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestJoinShares joins clocks of which one has all of the other, or of which each has some
+// entry more in one place: what is the same in the rest becomes one.
+func TestJoinShares(t *testing.T) {
+	s := New(Options{}, nil)
+	defer s.Close()
+	const n = 5000
+	fill := func(less ...uint32) *clock {
+		c := new(clock)
+		for i := range uint32(n) {
+			c.put(s, i, 10)
+		}
+		for _, i := range less {
+			blockOf(blockOf(blockOf(blockOf(c.root).w[i>>12]).w[i>>8%16]).w[i>>4%16]).w[i%16] = 9
+		}
+		return c
+	}
+	a, b := fill(1, 700, 4999), fill()
+	other := new(clock)
+	other.copyFrom(s, b)
+	b.join(s, a)
+	if b.root != other.root {
+		t.Error("a clock with more has changed")
+	}
+	a.join(s, b)
+	if a.root != b.root {
+		t.Error("a clock with less is not shared")
+	}
+	a, b = fill(1), fill(4500)
+	a.join(s, b)
+	leaf := func(c *clock, i uint32) uint64 {
+		return blockOf(blockOf(blockOf(c.root).w[i>>12]).w[i>>8%16]).w[i>>4%16]
+	}
+	for i := uint32(0); i < n; i++ {
+		if a.get(i) != 10 {
+			t.Fatalf("entry %d is %d", i, a.get(i))
+		}
+	}
+	if leaf(a, 1) != leaf(b, 1) {
+		t.Error("a leaf with less is not shared")
+	}
+	if leaf(a, 4500) == leaf(b, 4500) {
+		t.Error("a leaf with more is taken from the other")
+	}
+	other.copyFrom(s, a)
+	a.join(s, b)
+	if a.root != other.root {
+		t.Error("a clock that was joined before has changed")
+	}
+}

@@ -72,6 +72,11 @@ func TestSimultaneousFast(t *testing.T) {
 		{"atomic, read", []op{{AtomicWrite, 0, 1}, {Read, 0, 1}}, all(0, 1)},
 		{"range, write", []op{{Read, 0, 16}, {Write, 8, 1}}, all(8, 9)},
 		{"range, read", []op{{Write, 0, 16}, {Read, 8, 1}}, all(8, 9)},
+		{"ranges", []op{{Write, 0, 16}, {Write, 8, 16}}, all(8, 16)},
+		{"read range, write range", []op{{Read, 0, 16}, {Write, 8, 16}}, all(8, 16)},
+		{"range, inner byte", []op{{Write, 0, 16}, {Write, 3, 1}}, all(3, 4)},
+		{"read range, inner byte", []op{{Read, 0, 16}, {Write, 3, 1}}, all(3, 4)},
+		{"range, read of an inner byte", []op{{Write, 0, 16}, {Read, 3, 1}}, all(3, 4)},
 		{"inner byte", []op{{Write, 3, 1}, {Write, 3, 1}}, all(3, 4)},
 		{"inner byte, range", []op{{Read, 0, 8}, {Write, 3, 1}, {Read, 5, 1}}, all(3, 4)},
 	} {
@@ -90,7 +95,7 @@ func accessAll(s *State, t *Thread, at uintptr, o op) {
 
 // fastAccess makes an access as the run time of programs does.
 func fastAccess(s *State, t *Thread, at uintptr, o op) {
-	if c := Find(t, at); c != nil && o.size == 1 && o.kind <= Write {
+	if c := Find(s, t, at); c != nil && o.size == 1 && o.kind <= Write {
 		how := Hard
 		switch {
 		case Same(t, c, o.kind):

@@ -12,12 +12,19 @@ const (
 )
 
 // Find returns the cell of exactly the byte at addr, nil if there is none, or t has no
-// slot, or t has not looked at the page lately.
-func Find(t *Thread, addr uintptr) *cell {
+// slot.
+func Find(s *State, t *Thread, addr uintptr) *cell {
 	no := addr >> pageShift
 	e := &t.seen[no%nSeen]
-	if e.no != no || e.p == nil || t.epoch == 0 {
+	if t.epoch == 0 {
 		return nil
+	}
+	if e.no != no || e.p == nil {
+		p := pageKnown(s, addr)
+		if p == nil {
+			return nil
+		}
+		e.no, e.p = no, p
 	}
 	i := addr >> 3 & (words - 1)
 	if addr&7 == 0 {
@@ -64,16 +71,67 @@ func SameAtomic(t *Thread, c *cell, kind uint8) bool {
 	return e != nil && load64(&e.epoch) == t.epoch
 }
 
-// plain reports whether w is no access, or an epoch that happens before t.
-func plain(t *Thread, w uint64) bool {
-	return w == 0 || w&special == 0 && before(t, w)
+// plain reports whether e is no access, or an epoch that happens before t: of a plain
+// access of that kind. What is before t stays so.
+func plain(t *Thread, e uint64, kind uint8) bool {
+	if e == 0 || e == t.past[kind] {
+		return true
+	}
+	if e&special != 0 || !before(t, e) {
+		return false
+	}
+	t.past[kind] = e
+	return true
+}
+
+// swift is touch for a plain access to a cell of any size where no access is a vector and
+// none races; else it says what is left to do. It publishes, then checks, as touch does.
+func swift(t *Thread, c *cell, kind uint8, site uint32) int {
+	w, r := load64(&c.w), load64(&c.r)
+	if w == t.epoch || kind == Read && r == t.epoch {
+		return done
+	}
+	if !plain(t, w, Write) || !plain(t, r, Read) {
+		return down
+	}
+	if kind == Read {
+		if !cas64(&c.r, r, t.epoch) {
+			return down
+		}
+		c.rs = site
+	} else {
+		if !cas64(&c.w, w, t.epoch) {
+			return down
+		}
+		c.ws = site
+	}
+	t.stat.Checks++
+	if w|r == 0 {
+		t.stat.Locations++
+	}
+	if !alone(c, kind, w, r) {
+		return again
+	}
+	return done
+}
+
+// alone reports whether nobody has accessed or split c between the moment when w and r were
+// there and now, after an access of kind was published: then who comes later sees it. A
+// split that began meanwhile took the access along, and is seen by the word that it makes
+// busy, or by what it leaves in w. The r that it leaves says nothing: it is 0, as that of a
+// cell that nobody had read, though a read between may be below.
+func alone(c *cell, kind uint8, w, r uint64) bool {
+	if kind == Read {
+		return load64(&c.w) == w // which is never twice the same
+	}
+	return load64(&c.r) == r && load64(&c.w)&special == 0
 }
 
 // TryWrite is touchWrite for a cell that Find returned, where no access is a vector and
 // none races.
 func TryWrite(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
-	if !plain(t, w) || !plain(t, r) || !cas64(&c.w, w, t.epoch) {
+	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.w, w, t.epoch) {
 		return Hard
 	}
 	c.ws = site
@@ -83,7 +141,7 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 	}
 	// Who came meanwhile sees what was recorded, or is seen here. The cell cannot have been
 	// split: it stands for one byte.
-	if now := load64(&c.r); now != r && !plain(t, now) {
+	if now := load64(&c.r); now != r && !plain(t, now, Read) {
 		return Check
 	}
 	return Done
@@ -92,7 +150,7 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 // TryRead is touchRead in the same cases.
 func TryRead(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
-	if !plain(t, w) || !plain(t, r) || !cas64(&c.r, r, t.epoch) {
+	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.r, r, t.epoch) {
 		return Hard
 	}
 	c.rs = site
@@ -101,9 +159,20 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 		t.stat.Locations++
 	}
 	// The same; who has made a vector of the reads since put this one into it.
-	if now := load64(&c.w); now != w && !plain(t, now) {
+	if now := load64(&c.w); now != w && !plain(t, now, Write) {
 		return Check
 	}
+	return Done
+}
+
+// TryAtomic performs an atomic access to a cell that Find returned, if one like it was made
+// there before. It may report, so it is not for where Access is not.
+func TryAtomic(s *State, t *Thread, c *cell, addr uintptr, kind uint8, site uint32) int {
+	r := load64(&c.r)
+	if r&special == 0 || r == busy || loadAtoms(readersOf(r)) == nil {
+		return Hard
+	}
+	touchAtomic(s, t, c, kind, addr, 1, site, false)
 	return Done
 }
 

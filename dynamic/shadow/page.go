@@ -82,6 +82,22 @@ func pageOf(s *State, addr uintptr, create bool) *page {
 	return p
 }
 
+// pageKnown is pageOf for a page that may not be there, without calls.
+func pageKnown(s *State, addr uintptr) *page {
+	if addr>>addrBits != 0 {
+		return nil
+	}
+	m := (*midNode)(loadp(unsafe.Pointer(&s.top[addr>>36%topLen])))
+	if m == nil {
+		return nil
+	}
+	l := (*leafNode)(loadp(unsafe.Pointer(&m.p[addr>>24&(midLen-1)])))
+	if l == nil {
+		return nil
+	}
+	return (*page)(loadp(unsafe.Pointer(&l.p[addr>>pageShift&(leafLen-1)])))
+}
+
 // grow makes *at point to n new bytes, unless another goroutine is faster, and
 // returns what it points to.
 func grow(s *State, at unsafe.Pointer, n uintptr) unsafe.Pointer {
@@ -140,6 +156,9 @@ func arrayAt(s *State, p *page, addr uintptr) *Array {
 // linear performs an access to the bytes [lo, hi) of page p through the cells of
 // memory outside arrays. It takes at most one operation for each byte.
 func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) {
+	if s.firsts && kind <= Write && hi-lo >= 16 && lo&7 == 0 {
+		lo = linearWords(s, t, p, lo, hi&^7, kind, site)
+	}
 	for lo < hi {
 		w := lo &^ 7
 		end := w + 8
@@ -168,6 +187,26 @@ func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint3
 		noteDeep(p, c)
 		lo = end
 	}
+}
+
+// linearWords is linear for whole words, with Firsts and a plain access. It returns hi.
+func linearWords(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) uintptr {
+	firsts := cellsAt(s, unsafe.Pointer(&p.cells))
+	rest := cellsAt(s, unsafe.Pointer(&p.rest))
+	for ; lo < hi; lo += 8 {
+		i := lo >> 3 & (words - 1)
+		c := cellAt(firsts, i)
+		if how := swift(t, c, kind, site); how != done {
+			touch(s, t, c, kind, lo, 1, site, false, how == again)
+			noteDeep(p, c)
+		}
+		c = cellAt(rest, i)
+		if how := swift(t, c, kind, site); how != done {
+			touchPart(s, t, c, 7, lo+1, 0, 7, kind, site, how == again)
+			noteDeep(p, c)
+		}
+	}
+	return hi
 }
 
 // noteDeep says on p that something hangs on its cell c, if so: clearCells must then

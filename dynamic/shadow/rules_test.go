@@ -195,6 +195,38 @@ func TestAtomic(t *testing.T) {
 	}
 }
 
+// TestVectorSeen has entries of vectors that a plain write has seen, and one that came later:
+// what comes after the write need not look at the former.
+func TestVectorSeen(t *testing.T) {
+	for _, k := range []struct{ in, out uint8 }{{AtomicWrite, Read}, {Read, AtomicWrite}} {
+		for _, later := range []bool{false, true} {
+			l := newLab(t, Options{}, 6)
+			l.access(1, k.in, 0, 8)
+			l.access(5, k.in, 0, 8)
+			ReleaseMerge(l.s, l.th[1], mu)
+			ReleaseMerge(l.s, l.th[5], mu)
+			l.acquire(2)
+			l.access(2, Write, 0, 8)
+			l.release(2)
+			l.acquire(3)
+			l.acquire(4)
+			if later {
+				l.access(3, k.in, 0, 8)
+			}
+			l.access(4, k.out, 0, 8)
+			if later {
+				l.want(fmt.Sprintf("%d:3-%d:4 +0", k.in, k.out))
+				continue
+			}
+			l.want()
+
+			// Without the order that acquire gives, the write is reported in their place.
+			l.access(0, k.out, 0, 8)
+			l.want(fmt.Sprintf("1:2-%d:0 +0", k.out))
+		}
+	}
+}
+
 // TestBytes has accesses that overlap in part.
 func TestBytes(t *testing.T) {
 	l := newLab(t, Options{}, 3)

@@ -17,6 +17,9 @@ func store64(p *uint64, v uint64)           { atomic.StoreUint64(p, v) }
 func cas64(p *uint64, old, new uint64) bool { return atomic.CompareAndSwapUint64(p, old, new) }
 func load32(p *uint32) uint32               { return atomic.LoadUint32(p) }
 func store32(p *uint32, v uint32)           { atomic.StoreUint32(p, v) }
+
+// release32 is store32 for the end of a critical section: later loads may come before.
+func release32(p *uint32, v uint32)         { atomic.StoreUint32(p, v) }
 func cas32(p *uint32, old, new uint32) bool { return atomic.CompareAndSwapUint32(p, old, new) }
 func swap32(p *uint32, v uint32) uint32     { return atomic.SwapUint32(p, v) }
 func add32(p *uint32, d int32) uint32       { return atomic.AddUint32(p, uint32(d)) }

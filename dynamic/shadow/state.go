@@ -38,6 +38,7 @@ type State struct {
 	end     uintptr
 	block   uintptr // size of the next block
 	pools   [nPools][nClasses]*freeBlock
+	idle    *syncObj // objects that belong to no address
 
 	slotLock  uint32
 	final     list // by slot: the last clock of its goroutine, once that ended
@@ -123,7 +124,7 @@ func lock(p *uint32) {
 	}
 }
 
-func unlock(p *uint32) { store32(p, 0) }
+func unlock(p *uint32) { release32(p, 0) }
 
 func initState(s *State, o Options) {
 	if ^uintptr(0)>>63 == 0 {

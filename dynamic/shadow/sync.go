@@ -7,6 +7,9 @@ import "unsafe"
 // byte apart. They hang on the page of their address, so that they end with the
 // memory.
 
+// An object whose memory ends becomes idle, and then one of another address, but is never
+// anything else; its lock stays usable, and guards its address. So a goroutine may keep
+// a reference, lock it, and see whether it is still the object that was meant.
 type syncObj struct {
 	_    notInHeap
 	next *syncObj
@@ -23,9 +26,34 @@ type syncTable struct {
 	b [syncBuckets]*syncObj
 }
 
-// lockSync returns the locked object at addr; nil if there is none and create is
-// false.
-func lockSync(s *State, addr uintptr, create bool) *syncObj {
+// seenSync is an object that a thread has used.
+type seenSync struct {
+	addr uintptr
+	o    *syncObj
+}
+
+const nSyncs = 4
+
+// lockSync returns the locked object at addr, which t wants; nil if there is none and
+// create is false.
+func lockSync(s *State, t *Thread, addr uintptr, create bool) *syncObj {
+	e := &t.syncs[(addr>>2^addr>>5)%nSyncs]
+	if o := e.o; o != nil && e.addr == addr {
+		lock(&o.lk)
+		if o.addr == addr {
+			return o
+		}
+		unlock(&o.lk)
+	}
+	o := lockSyncAt(s, addr, create)
+	if o != nil {
+		e.addr, e.o = addr, o
+	}
+	return o
+}
+
+// lockSyncAt is lockSync without memory.
+func lockSyncAt(s *State, addr uintptr, create bool) *syncObj {
 	p := pageOf(s, addr, create)
 	if p == nil {
 		return nil
@@ -55,17 +83,44 @@ func findSync(s *State, p *page, addr uintptr, create bool) *syncObj {
 	if !create {
 		return nil
 	}
-	o := (*syncObj)(alloc(s, poolMisc, unsafe.Sizeof(syncObj{})))
+	o := newSync(s)
+	lock(&o.lk)
 	o.addr, o.next = addr, *head
+	unlock(&o.lk)
 	*head = o
 	return o
+}
+
+func newSync(s *State) *syncObj {
+	lock(&s.memLock)
+	o := s.idle
+	if o != nil {
+		s.idle = o.next
+	}
+	unlock(&s.memLock)
+	if o == nil {
+		o = (*syncObj)(alloc(s, poolMisc, unsafe.Sizeof(syncObj{})))
+	}
+	return o
+}
+
+// dropSync makes o, which no page has any more, idle.
+func dropSync(s *State, o *syncObj) {
+	lock(&o.lk)
+	o.vc.release(s)
+	o.addr, o.from = 0, 0
+	unlock(&o.lk)
+	lock(&s.memLock)
+	o.next = s.idle
+	s.idle = o
+	unlock(&s.memLock)
 }
 
 // Acquire orders what t does from now on after all that was released to the
 // object at addr.
 func Acquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	if o := lockSync(s, addr, false); o != nil {
+	if o := lockSync(s, t, addr, false); o != nil {
 		acquire(s, t, o)
 		unlock(&o.lk)
 	}
@@ -94,7 +149,7 @@ func release(s *State, t *Thread, o *syncObj) {
 // are committed: one committed later would bear an epoch that nobody has acquired.
 func Release(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, addr, true)
+	o := lockSync(s, t, addr, true)
 	release(s, t, o)
 	unlock(&o.lk)
 	tick(t)
@@ -103,7 +158,7 @@ func Release(s *State, t *Thread, addr uintptr) {
 // ReleaseMerge is Release that keeps what was released to the object before.
 func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, addr, true)
+	o := lockSync(s, t, addr, true)
 	o.vc.fold(s)
 	o.vc.own = 0
 	o.vc.join(s, &t.vc)
@@ -116,7 +171,7 @@ func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 // before, but that is not passed on.
 func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, addr, true)
+	o := lockSync(s, t, addr, true)
 	t.was.copyFrom(s, &o.vc)
 	release(s, t, o)
 	t.vc.join(s, &t.was)
@@ -131,7 +186,7 @@ func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 // one did.
 func BeginAtomic(s *State, t *Thread, addr uintptr) *syncObj {
 	commitAll(s, t)
-	return lockSync(s, addr, true)
+	return lockSync(s, t, addr, true)
 }
 
 // EndAtomic ends what BeginAtomic began, on object o: an operation that reads
@@ -181,10 +236,7 @@ func dropSyncs(s *State, p *page, lo, hi uintptr) {
 				} else {
 					last.next = next
 				}
-				lock(&o.lk)
-				o.vc.release(s)
-				unlock(&o.lk)
-				free(s, poolMisc, unsafe.Pointer(o), unsafe.Sizeof(syncObj{}))
+				dropSync(s, o)
 			}
 			o = next
 		}

@@ -10,8 +10,10 @@ type Thread struct {
 	was    clock // for ReleaseAcquire
 	slot   uint32
 	seen   [nSeen]seenPage // pages that were looked up last, by number
-	fps    *fpTable        // nil until the goroutine touches an array
-	stride uintptr         // of the part that is being checked; see report
+	syncs  [nSyncs]seenSync
+	past   [2]uint64 // the last read and the last write by others found to be before t
+	fps    *fpTable  // nil until the goroutine touches an array
+	stride uintptr   // of the part that is being checked; see report
 	count  uintptr
 	id     uint64
 	ticked uint64 // stat.Checks when the epoch began

@@ -19,7 +19,13 @@ const (
 // entries never move, so nothing is locked: a vector grows by segments, each three
 // times as large as all before it. dirty says that there may be entries that no
 // plain write has looked at yet; a plain write that has seen all of them stands
-// for them from then on.
+// for them from then on: reads and atomic accesses need not look at a vector that is not
+// dirty. An entry in it that does not happen before them races with the last plain write, or
+// that write does not happen before them; both are reported. The condition is that
+//   - who puts an entry into a vector makes it dirty, after the entry and before looking
+//     at others: a write that clears dirty sees the entry, and of two that come at the same
+//     time one finds the other's vector dirty;
+//   - who clears dirty has its epoch in w before that, and looks at all entries after it.
 type vector struct {
 	first [nFirst]entry
 	seg   [nSegs]*entry

@@ -58,6 +58,75 @@ func TestWriteMeetsSplit(t *testing.T) {
 	}
 }
 
+// TestSwiftMeetsSplit has accesses of whole words that publish their epoch between a read or
+// write and a split by others that leaves the cell's words as they were found.
+func TestSwiftMeetsSplit(t *testing.T) {
+	for _, test := range []struct {
+		kind, other uint8
+		stop        string // when swift looks again
+		want        bool   // alone
+	}{
+		{Write, Read, "after the split", false}, // r is what it was, 0
+		{Write, Read, "before the split", false},
+		{Write, Read, "before the read", true}, // which finds the write
+		{Read, Write, "after the split", false},
+		{Read, Write, "before the split", false},
+		{Read, Write, "before the read", true},
+	} {
+		l := newLab(t, Options{Firsts: true}, 3)
+		me, c := l.th[2], cellAt(cellsAt(l.s, unsafe.Pointer(&pageOf(l.s, base, true).rest)), 0)
+		w, r := load64(&c.w), load64(&c.r)
+		if w|r != 0 {
+			t.Fatal("the cell is not empty")
+		}
+		publish := func() {
+			at := &c.w
+			if test.kind == Read {
+				at = &c.r
+			}
+			if !cas64(at, 0, me.epoch) {
+				t.Fatal("the other access is in the way")
+			}
+		}
+		ok := false
+		if test.stop == "before the read" {
+			publish()
+			ok = alone(c, test.kind, w, r)
+		}
+		l.access(1, test.other, 0, 8)
+		if test.stop != "before the read" {
+			l.want()
+			publish()
+		}
+		if test.stop == "before the split" {
+			ok = alone(c, test.kind, w, r)
+		}
+		l.access(1, test.other, 3, 1)
+		if load64(&c.w)&special == 0 {
+			t.Fatal("the cell is not split")
+		}
+		if test.stop == "after the split" {
+			ok = alone(c, test.kind, w, r)
+		}
+		if ok != test.want {
+			t.Errorf("%v %s: alone is %v", test.kind, test.stop, ok)
+		}
+		// What linearWords goes on with finds the race on each byte.
+		if !ok {
+			touchPart(l.s, me, c, 7, base+1, 0, 7, test.kind, 2, true)
+		}
+		if test.want {
+			l.want(fmt.Sprintf("%d:2-%d:1 +1", test.kind, test.other))
+			continue
+		}
+		var all []string
+		for i := 1; i < 8; i++ {
+			all = append(all, fmt.Sprintf("%d:1-%d:2 +%d", test.other, test.kind, i))
+		}
+		l.want(all...)
+	}
+}
+
 // TestReadMeetsSplit has a reader that waits for a split to end.
 func TestReadMeetsSplit(t *testing.T) {
 	for _, kind := range []uint8{Read, AtomicRead} {

@@ -448,6 +448,8 @@ func (l *lowering) convert(v ssa.Value, x ssa.Value) {
 		l.copyUnsafe(v, x)
 	case l.leaves(v.Type()) == 1 && l.leaves(x.Type()) == 1:
 		l.copyAll(v, x, 0)
+	case toBasic && fromBasic && tb.Info()&fb.Info()&types.IsInteger != 0:
+		l.arith(v, facts.ArithConv, x, nil)
 	case toBasic && tb.Info()&types.IsString != 0:
 		if el, ok := sliceElem(from); ok {
 			l.mem(facts.Mem{Base: l.reg(x), Type: l.typ(el), What: facts.WhatConvert})

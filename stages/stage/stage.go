@@ -146,6 +146,16 @@ type Apart struct {
 	By     []Evidence
 }
 
+// Drawn: the accesses are to elements at positions that atomic additions to the
+// counter at Cell returned, each to who accesses the element. The counter and the
+// array belong to one execution of a frame, the activation of Root or the iteration
+// of its loop at block Head, or Root is 0.
+type Drawn struct {
+	Object, Cell uint32
+	Root         pta.InstID
+	Head         int
+}
+
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
 type SameLock struct{ Cell uint32 }
 
@@ -175,6 +185,7 @@ func (Signalled) Kind() string    { return "signalled" }
 func (Published) Kind() string    { return "published" }
 func (Framed) Kind() string       { return "framed" }
 func (Apart) Kind() string        { return "apart" }
+func (Drawn) Kind() string        { return "drawn" }
 func (SameLock) Kind() string     { return "same-lock" }
 func (SameBase) Kind() string     { return "same-base" }
 func (SameOwner) Kind() string    { return "same-owner" }

@@ -64,7 +64,7 @@ func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
 	if gp := getg(); addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
 		return // and the stack may move before the end of this
 	}
-	c := bfFind(t, addr)
+	c := bfFind(&bfWorld, t, addr)
 	if c != nil && bfSame(t, c, kind) {
 		return
 	}

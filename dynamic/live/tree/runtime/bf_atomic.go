@@ -79,8 +79,12 @@ func bfAtomicBegin(t *bfThread, addr, fp, pc uintptr, op uint8) *bf_syncObj {
 	if op == bfLoad {
 		kind = bfAtomicRead
 	}
-	if c := bfFind(t, addr); c == nil || !bfSameAtomic(t, c, kind) {
-		bfAccess(&bfWorld, t, addr, 1, kind, bfSite(fp, pc, getg().m.curg))
+	c := bfFind(&bfWorld, t, addr)
+	if c == nil || !bfSameAtomic(t, c, kind) {
+		site := bfSite(fp, pc, getg().m.curg)
+		if c == nil || bfTryAtomic(&bfWorld, t, c, addr, kind, site) == bfHard {
+			bfAccess(&bfWorld, t, addr, 1, kind, site)
+		}
 	}
 	return bfBeginAtomic(&bfWorld, t, addr)
 }

@@ -46,6 +46,9 @@ func bf_load32(p *uint32) uint32 { return atomic.Load(p) }
 func bf_store32(p *uint32, v uint32) { atomic.Store(p, v) }
 
 //go:nosplit
+func bf_release32(p *uint32, v uint32) { atomic.StoreRel(p, v) }
+
+//go:nosplit
 func bf_cas32(p *uint32, old, new uint32) bool { return atomic.Cas(p, old, new) }
 
 //go:nosplit
