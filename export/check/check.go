@@ -18,6 +18,8 @@ type Report struct {
 	// Refused counts the constructs of the program that no rule covers yet. With
 	// any of them the claims are not Closed.
 	Refused []Refusal
+	// Assumed are what the facts of functions with instances say was not modelled.
+	Assumed []facts.Assumption
 }
 
 // Failure is a claim that does not hold.
@@ -43,6 +45,7 @@ type checker struct {
 	c       *Claims
 	rep     *Report
 	refused map[string]int // index in rep.Refused
+	assumed map[facts.FuncID]bool
 
 	objOf   []ObjID // by cell
 	objType []facts.TypeID
@@ -55,7 +58,7 @@ type checker struct {
 // nothing that made them. Bad claims, of whatever kind, are a Failure; it does not
 // panic. Cost: one pass over the rows of every instance.
 func Check(p *facts.Program, c *Claims) *Report {
-	k := &checker{p: p, c: c, rep: &Report{}}
+	k := &checker{p: p, c: c, rep: &Report{}, assumed: map[facts.FuncID]bool{}}
 	k.run(func() {
 		if k.shape(); len(k.rep.Refused) > 0 {
 			return // what other objects are made of is not known

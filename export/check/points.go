@@ -30,9 +30,9 @@ func (k *checker) points() {
 func (k *checker) rows(i InstID) {
 	f := k.fn(i)
 	node := func(r facts.Reg, leaf uint32) SetID { return k.c.Insts[i].Vars[f.Regs[r].Node+leaf] }
-	flows := func(rule string, pos facts.Pos, from, to SetID) {
+	flows := func(rule string, op facts.Op, row int, from, to SetID) {
 		if !k.within(from, to) {
-			k.fail(rule, pos, "%s: what flows here is not all in the set of where it goes", f.Name)
+			k.fail(rule, at(f, op, row), "%s: what flows here is not all in the set of where it goes", f.Name)
 		}
 	}
 	for _, g := range f.Globals { // (P1)
@@ -59,13 +59,13 @@ func (k *checker) rows(i InstID) {
 			continue
 		}
 		for n := range uint32(c.N) {
-			flows("P3", at(f, facts.OpCopy, row), node(c.Src, uint32(c.SrcLeaf)+n), node(c.Dst, uint32(c.DstLeaf)+n))
+			flows("P3", facts.OpCopy, row, node(c.Src, uint32(c.SrcLeaf)+n), node(c.Dst, uint32(c.DstLeaf)+n))
 		}
 	}
 	for row, p := range f.Phis {
 		for _, e := range p.Edges {
 			for n := range min(k.leaves(f, e), k.leaves(f, p.Dst)) {
-				flows("P3", at(f, facts.OpPhi, row), node(e, n), node(p.Dst, n))
+				flows("P3", facts.OpPhi, row, node(e, n), node(p.Dst, n))
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (k *checker) rows(i InstID) {
 			off = 0
 		}
 		if off == 0 {
-			flows("P3", at(f, facts.OpAddr, row), node(a.Base, 0), node(a.Dst, 0))
+			flows("P3", facts.OpAddr, row, node(a.Base, 0), node(a.Dst, 0))
 			continue
 		}
 		for _, c := range k.set(node(a.Base, 0)) { // (P4)
@@ -98,16 +98,16 @@ func (k *checker) rows(i InstID) {
 					continue
 				}
 				if x := k.c.Content[c+m.Off+leaf]; m.Write {
-					flows("P5", at(f, facts.OpMem, row), v, x)
+					flows("P5", facts.OpMem, row, v, x)
 				} else {
-					flows("P5", at(f, facts.OpMem, row), x, v)
+					flows("P5", facts.OpMem, row, x, v)
 				}
 			}
 		}
 	}
 	for row, a := range f.Asserts {
 		if a.X != facts.NoReg {
-			k.assert(i, f, &a, at(f, facts.OpAssert, row))
+			k.assert(i, f, row)
 		}
 	}
 	for row, g := range f.Ghosts { // (P7)
@@ -145,6 +145,10 @@ func (k *checker) uncovered(i InstID, f *facts.Func) {
 	if f.Is(facts.FnUnknown) {
 		k.refuse("functions without body", f.Pos)
 	}
+	if !k.assumed[f.ID] {
+		k.assumed[f.ID] = true
+		k.rep.Assumed = append(k.rep.Assumed, f.Unknown...)
+	}
 }
 
 func (k *checker) anything(i InstID, r facts.Reg) bool {
@@ -178,25 +182,33 @@ func (k *checker) box(c uint32) (facts.TypeID, bool) {
 	if o.Kind != ObjSite || k.p.Funcs[o.Fn].Sites[o.Site].Kind != facts.SiteBox {
 		return 0, false
 	}
-	return k.objType[k.objOf[c]], o.First == c
+	t := k.objType[k.objOf[c]]
+	if !k.p.Types[t].Concrete && k.p.Types[t].Kind != facts.Interface {
+		k.refuse("boxes of types without method table", o.pos(k.p))
+	}
+	return t, o.First == c
 }
 
+// pos returns where the objects of a site are made.
+func (o *Object) pos(p *facts.Program) facts.Pos { return p.Funcs[o.Fn].Sites[o.Site].Pos }
+
 // assert checks (P6).
-func (k *checker) assert(i InstID, f *facts.Func, a *facts.Assert, pos facts.Pos) {
+func (k *checker) assert(i InstID, f *facts.Func, row int) {
+	a := &f.Asserts[row]
 	iface := k.p.Types[a.Type].Kind == facts.Interface
 	for _, c := range k.set(k.pts(i, a.X, 0)) {
 		t, ok := k.box(c)
 		switch {
 		case !ok:
-			k.fail("P6", pos, "%s: an interface holds what is no box", f.Name)
+			k.fail("P6", at(f, facts.OpAssert, row), "%s: an interface holds what is no box", f.Name)
 		case iface:
 			if k.p.Implements(t, a.Type) && !k.has(k.pts(i, a.Dst, 0), c) {
-				k.fail("P6", pos, "%s: a box is not in the set of where it goes", f.Name)
+				k.fail("P6", at(f, facts.OpAssert, row), "%s: a box is not in the set of where it goes", f.Name)
 			}
 		case t == a.Type:
 			for n, leaf := range k.p.Layout(t).Ptrs {
 				if !k.within(k.c.Content[c+leaf], k.pts(i, a.Dst, uint32(n))) {
-					k.fail("P6", pos, "%s: what a box holds is not all in the set of where it goes", f.Name)
+					k.fail("P6", at(f, facts.OpAssert, row), "%s: what a box holds is not all in the set of where it goes", f.Name)
 				}
 			}
 		}
@@ -206,22 +218,24 @@ func (k *checker) assert(i InstID, f *facts.Func, a *facts.Assert, pos facts.Pos
 // deepRead checks (P8).
 func (k *checker) deepRead(i InstID, f *facts.Func, row int) {
 	d, touched := &f.Deeps[row], k.c.Insts[i].Deeps[row]
-	pos := at(f, facts.OpDeep, row)
 	if !k.anything(i, d.X) {
 		return
 	}
+	pos := at(f, facts.OpDeep, row)
 	if d.Write || d.How != facts.ReachAll {
 		k.refuse("reads and writes of a part of what is reachable", pos)
 		return
 	}
+	object := func(o ObjID) {
+		for n := range k.cells(o) {
+			if !k.has(touched, k.c.Objects[o].First+n) {
+				k.fail("P8", pos, "%s: a cell that is reachable is not read", f.Name)
+			}
+		}
+	}
 	whole := func(s SetID) {
 		for _, c := range k.set(s) {
-			o := k.objOf[c]
-			for n := range k.cells(o) {
-				if !k.has(touched, k.c.Objects[o].First+n) {
-					k.fail("P8", pos, "%s: a cell that is reachable is not read", f.Name)
-				}
-			}
+			object(k.objOf[c])
 		}
 	}
 	for n := range k.leaves(f, d.X) {
@@ -230,9 +244,7 @@ func (k *checker) deepRead(i InstID, f *facts.Func, row int) {
 	for _, c := range k.set(touched) {
 		whole(k.c.Content[c])
 		for _, g := range k.ghosts[c] {
-			if !k.has(touched, k.c.Objects[g].First) {
-				k.fail("P8", pos, "%s: a hidden cell that is reachable is not read", f.Name)
-			}
+			object(g)
 		}
 	}
 }

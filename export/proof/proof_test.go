@@ -1,79 +1,22 @@
 package proof_test
 
 import (
-	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 
 	"github.com/bfverify/bfverify/export/check"
 	"github.com/bfverify/bfverify/export/proof"
 	"github.com/bfverify/bfverify/facts"
-	"github.com/bfverify/bfverify/facts/extract"
-	"github.com/bfverify/bfverify/facts/load"
-	"github.com/bfverify/bfverify/models"
 	"github.com/bfverify/bfverify/pta"
 )
-
-// programs calls each with every twin program and its solution.
-func programs(t *testing.T, policy pta.Policy, each func(p *facts.Program, r *pta.Result)) {
-	t.Helper()
-	dir := t.TempDir()
-	write := func(name string, text []byte) {
-		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", []byte("module twins\n\ngo 1.26\n"))
-	names, err := filepath.Glob("../../stages/testdata/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no test programs", err)
-	}
-	for _, n := range names {
-		a, err := txtar.ParseFile(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range a.Files {
-			write(filepath.Join(strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name), f.Data)
-		}
-	}
-	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}, Models: models.Files()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := extract.Universe(res)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range res.Programs {
-		fp, err := extract.Link(u, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := pta.Analyze(context.Background(), fp, pta.Config{Policy: policy, K: 1, HK: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		each(fp, r)
-	}
-}
 
 // TestClosed holds that what pta finds for the twins is closed under the rules of
 // the checker, which it does not share, and that few programs are refused.
 func TestClosed(t *testing.T) {
 	closed, refused := 0, map[string]int{}
-	programs(t, pta.Hybrid, func(p *facts.Program, r *pta.Result) {
-		rep := check.Check(p, proof.Claims(r))
+	for _, p := range programs(t).twins {
+		rep := check.Check(p, proof.Claims(analyze(t, p, pta.Hybrid)))
 		switch {
 		case rep.Failed != nil:
 			pos := rep.Failed.At
@@ -85,7 +28,7 @@ func TestClosed(t *testing.T) {
 				refused[x.Construct]++
 			}
 		}
-	})
+	}
 	t.Logf("closed: %d; programs refused, by construct: %v", closed, refused)
 	if closed < 160 {
 		t.Errorf("only %d programs are closed", closed)
@@ -96,9 +39,13 @@ func TestClosed(t *testing.T) {
 // senseless: each must be a Failure.
 func TestMutants(t *testing.T) {
 	rng, made, kinds := rand.New(rand.NewPCG(1, 2)), 0, map[int]int{}
-	programs(t, pta.Insens, func(p *facts.Program, r *pta.Result) {
-		if made >= 500 || !check.Check(p, proof.Claims(r)).Closed {
-			return
+	for _, p := range programs(t).twins {
+		r := analyze(t, p, pta.Insens)
+		if !check.Check(p, proof.Claims(r)).Closed {
+			continue
+		}
+		if made >= 500 {
+			break
 		}
 		for range 5 {
 			c := proof.Claims(r)
@@ -112,7 +59,7 @@ func TestMutants(t *testing.T) {
 				t.Errorf("%s: closed, although %s", p.Path, what)
 			}
 		}
-	})
+	}
 	t.Logf("%d mutants, by kind: %v", made, kinds)
 	if made < 500 || len(kinds) < 6 {
 		t.Errorf("%d mutants of %d kinds", made, len(kinds))

@@ -1,0 +1,89 @@
+package proof_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/extract"
+	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/models"
+	"github.com/bfverify/bfverify/pta"
+)
+
+// corpus is the main programs of the stages' tests, over one universe, so that
+// std is loaded once: the twins, and those of which all race.
+type corpus struct{ twins, racy []*facts.Program }
+
+var loaded *corpus
+
+func programs(t *testing.T) *corpus {
+	t.Helper()
+	if loaded != nil {
+		return loaded
+	}
+	dir := t.TempDir()
+	write := func(name string, text []byte) {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", []byte("module corpus\n\ngo 1.26\n"))
+	for folder, pattern := range map[string]string{"twins": "../../stages/testdata/*.txtar", "racy": "../../stages/testdata/racy/*.txtar"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatal("no test programs", err)
+		}
+		for _, n := range names {
+			a, err := txtar.ParseFile(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range a.Files {
+				name := filepath.Join(folder, strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name)
+				// Packages are imported by the path of their module.
+				write(name, []byte(strings.ReplaceAll(string(f.Data), `"twins/`, `"corpus/`+folder+`/`)))
+			}
+		}
+	}
+	res, err := load.Load(context.Background(), load.Config{Dir: dir, Patterns: []string{"./..."}, Models: models.Files()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := extract.Universe(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &corpus{}
+	for _, p := range res.Programs {
+		fp, err := extract.Link(u, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(fp.Path, "corpus/racy/") {
+			c.racy = append(c.racy, fp)
+		} else {
+			c.twins = append(c.twins, fp)
+		}
+	}
+	loaded = c
+	return c
+}
+
+func analyze(t *testing.T, p *facts.Program, policy pta.Policy) *pta.Result {
+	t.Helper()
+	r, err := pta.Analyze(context.Background(), p, pta.Config{Policy: policy, K: 1, HK: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
