@@ -9,9 +9,14 @@ import (
 
 // Report is what the checker says of claims.
 type Report struct {
-	// Closed: every claim holds. It says nothing of pairs yet; see the package
-	// comment.
+	// Closed: every claim about points-to sets, calls, escape, starts and locks
+	// holds.
 	Closed bool
+	// Refuted counts the pairs of accesses, at each cell where they may meet, that
+	// evidence refutes, by its kind; NotChecked those with evidence of kinds that
+	// are not judged; Wrong those whose evidence does not hold; Open those without.
+	Refuted, NotChecked map[string]int
+	Wrong, Open         int
 	// Failed is the first claim that does not hold; nil if all do, or if the
 	// program was refused.
 	Failed *Failure
@@ -20,6 +25,12 @@ type Report struct {
 	Refused []Refusal
 	// Assumed are what the facts of functions with instances say was not modelled.
 	Assumed []facts.Assumption
+}
+
+// Proved reports whether the checker accepts that no two accesses of the program
+// race: all claims hold, and the evidence refutes every pair.
+func (r *Report) Proved() bool {
+	return r.Closed && r.Failed == nil && len(r.Refused) == 0 && len(r.NotChecked) == 0 && r.Wrong == 0 && r.Open == 0
 }
 
 // Failure is a claim that does not hold.
@@ -52,21 +63,126 @@ type checker struct {
 	globals map[facts.GlobalID]ObjID
 	ghosts  map[uint32][]ObjID // by cell that they hang on
 	subsets map[[2]SetID]bool
+
+	instsOf map[facts.FuncID][]InstID
+	flows   map[facts.FuncID]*flow
+	roots   map[facts.FuncID][]root
+	once    Bits            // instances
+	ones    map[uint32]bool // see oneVariable
+
+	threads   []thread
+	threadOf  map[InstID]map[int]int // by place in Edges
+	runBy     [][]int                // by instance: the threads that run it
+	beside    []Bits                 // by thread
+	startedAt map[At]Bits
+	accesses  []access
+	bad       map[uint32]bool
 }
 
 // Check judges claims about a program. It reads nothing but the two, and calls
 // nothing that made them. Bad claims, of whatever kind, are a Failure; it does not
-// panic. Cost: one pass over the rows of every instance.
+// panic. Cost: one pass over the rows of every instance, and the pairs.
 func Check(p *facts.Program, c *Claims) *Report {
-	k := &checker{p: p, c: c, rep: &Report{}, assumed: map[facts.FuncID]bool{}}
+	k := newChecker(p, c)
 	k.run(func() {
 		if k.shape(); len(k.rep.Refused) > 0 {
 			return // what other objects are made of is not known
 		}
 		k.points()
+		k.control()
+		k.more()
+		k.closed()
 		k.rep.Closed = len(k.rep.Refused) == 0
+		k.findBeside()
+		k.findAccesses()
+		k.findBad()
+		k.pairs()
 	})
 	return k.rep
+}
+
+func newChecker(p *facts.Program, c *Claims) *checker {
+	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{},
+		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{}, startedAt: map[At]Bits{}}
+}
+
+// control finds what follows from the call graph.
+func (k *checker) control() {
+	for i := 1; i < len(k.c.Insts); i++ {
+		k.instsOf[k.c.Insts[i].Fn] = append(k.instsOf[k.c.Insts[i].Fn], InstID(i))
+	}
+	k.findOnce()
+	k.findThreads()
+}
+
+// Asked is what the rules of escape, starts and locks ask of claims. Check asks
+// whether they hold; who makes claims may change them until they do.
+type Asked struct {
+	// Escapes: the object escapes.
+	Escapes func(rule string, o ObjID)
+	// Starts: the claim has all that the other set has.
+	Starts func(rule string, claim *Bits, all Bits)
+	// Holds: the claim has no more than the state.
+	Holds func(rule string, claim *State, most State)
+	// Releases: the claim has all these cells, which ascend.
+	Releases func(rule string, claim *[]uint32, all []uint32)
+}
+
+// Rules calls ask with what the rules ask of claims whose points-to sets and call
+// graph are closed. They give the other claims their sizes first.
+func Rules(p *facts.Program, c *Claims, ask *Asked) (again func()) {
+	k := newChecker(p, c)
+	k.run(k.shape)
+	if k.rep.Failed != nil || len(k.rep.Refused) > 0 {
+		return func() {}
+	}
+	k.control()
+	c.Escaped = NewBits(len(c.Objects))
+	for i := 1; i < len(c.Insts); i++ {
+		in, n := &c.Insts[i], len(k.fn(InstID(i)).Blocks)
+		in.Starts, in.Before = NewBits(len(k.threads)), NewBits(len(k.threads))
+		in.Held, in.Own, in.Acquires, in.Releases = make([]State, n), make([]State, n), State{All: true}, nil
+		for b := range in.Held {
+			in.Held[b].All, in.Own[b].All = true, true
+		}
+	}
+	return func() {
+		k.escape(ask)
+		k.starts(ask)
+		k.locks(ask)
+	}
+}
+
+// closed checks that the claims are as the rules of escape, starts and locks ask.
+func (k *checker) closed() {
+	none := facts.Pos{}
+	ask := &Asked{
+		Escapes: func(rule string, o ObjID) {
+			if !k.c.Escaped.Has(int(o)) {
+				k.fail(rule, none, "object %d escapes", o)
+			}
+		},
+		Starts: func(rule string, claim *Bits, all Bits) {
+			if !all.Within(*claim) {
+				k.fail(rule, none, "an instance may have started more than is claimed")
+			}
+		},
+		Holds: func(rule string, claim *State, most State) {
+			if !claim.Within(most) {
+				k.fail(rule, none, "a lock is claimed to be held that is not held on every way")
+			}
+		},
+		Releases: func(rule string, claim *[]uint32, all []uint32) {
+			for _, c := range all {
+				if _, ok := slices.BinarySearch(*claim, c); !ok {
+					k.fail(rule, none, "an instance may release more than is claimed")
+				}
+			}
+		},
+	}
+	k.escape(ask)
+	k.starts(ask)
+	k.locks(ask)
 }
 
 // stop ends the check at the first failure.

@@ -16,7 +16,8 @@ type ObjID uint32
 // points and registers are those of the facts that the checker is given. What the lists hold are claims: the
 // checker believes none of them.
 //
-// All claims are may-facts: they hold at least what some run does.
+// Claims marked may hold at least what some run does, those marked must at most
+// what every run does.
 type Claims struct {
 	// Sets are ascending lists of numbers, shared by the claims that name them.
 	Sets [][]uint32
@@ -28,6 +29,35 @@ type Claims struct {
 	// Insts are the instances that may run (may), Root the one that runs first.
 	Insts []Inst
 	Root  InstID
+	// Escaped are the objects that two goroutines may reach (may).
+	Escaped Bits
+	// Evidence says why pairs do not race, by cell.
+	Evidence []CellEvidence
+}
+
+// At is a point of an instance.
+type At struct {
+	Inst  InstID
+	Point uint32
+}
+
+// CellEvidence is the evidence for pairs of accesses to one cell.
+type CellEvidence struct {
+	Cell    uint32
+	Classes [][]At
+	List    []Evidence
+}
+
+// Any stands, for A and B of an Evidence, for all accesses.
+const Any = -1
+
+// Evidence says why no access of class A races with one of class B. Several may be
+// given for the same accesses, of different threads.
+type Evidence struct {
+	A, B  int
+	Kind  string
+	Lock  uint32 // SameLock: the cell of the lock
+	Delta int64  // SameBase: how many bytes the lock lies from what is accessed
 }
 
 // ObjKind says what an object stands for.
@@ -63,6 +93,19 @@ type Inst struct {
 	Deeps []SetID
 	// Edges are the calls that leave the instance, by row (may).
 	Edges []Edge
+	// Starts are the threads that one execution of it may start, directly or
+	// through others; Before those that the goroutine which enters it by a call may
+	// have started by then (may). Threads are numbered from 1, the edges with Go in
+	// the order of instances and edges.
+	Starts, Before Bits
+	// Held are, at the head of each block, the locks that the goroutine surely
+	// holds; Own those that it surely acquired in the instance; Acquires those at
+	// every return (must).
+	Held, Own []State
+	Acquires  State
+	// Releases are, ascending, the cells of the locks that it may release without
+	// having acquired them (may).
+	Releases []uint32
 }
 
 // Edge says that Calls[Row] may enter an instance, with Go in a goroutine of its

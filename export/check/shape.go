@@ -16,6 +16,8 @@ import (
 //	(W4) edges stand in the order of their rows, which are calls, and go to
 //	     instances; they start goroutines just where the row is a go statement
 //	(W5) the first instance is of the program's root
+//	(W6) sets of threads and states have their sizes; states and what is released
+//	     ascend, and name registers and cells that exist; classes and evidence too
 func (k *checker) shape() {
 	c, none := k.c, facts.Pos{}
 	bad := func(ok bool, rule, format string, args ...any) {
@@ -82,6 +84,44 @@ func (k *checker) shape() {
 	}
 	if k.p.Test {
 		k.refuse("test binaries", none)
+	}
+}
+
+// more checks the shape of the claims that rest on points-to sets. (W6)
+func (k *checker) more() {
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			k.fail("W6", facts.Pos{}, format, args...)
+		}
+	}
+	bits := func(b Bits, n int) bool { return len(b) == len(NewBits(n)) }
+	bad(bits(k.c.Escaped, len(k.c.Objects)), "the escape set has the wrong size")
+	for i := 1; i < len(k.c.Insts); i++ {
+		in, f := &k.c.Insts[i], k.fn(InstID(i))
+		state := func(s State) {
+			bad(!s.All || len(s.Locks) == 0, "a state of instance %d is odd", i)
+			for j, n := range s.Locks {
+				ok := j == 0 || s.Locks[j-1].compare(n) < 0
+				bad(ok && int(n.Reg) < len(f.Regs) && int(n.Cell) < len(k.objOf) && (n.Reg == 0 || n.Cell == 0), "a state of instance %d is odd", i)
+			}
+		}
+		bad(bits(in.Starts, len(k.threads)) && bits(in.Before, len(k.threads)), "sets of threads of instance %d have the wrong size", i)
+		bad(len(in.Held) == len(f.Blocks) && len(in.Own) == len(f.Blocks), "instance %d has the wrong number of states", i)
+		for b := range in.Held {
+			state(in.Held[b])
+			state(in.Own[b])
+		}
+		state(in.Acquires)
+		for j, c := range in.Releases {
+			bad((j == 0 || in.Releases[j-1] < c) && int(c) < len(k.objOf), "what instance %d releases is odd", i)
+		}
+	}
+	for i := range k.c.Evidence {
+		e := &k.c.Evidence[i]
+		for _, x := range e.List {
+			n := len(e.Classes)
+			bad(x.A >= Any && x.A < n && x.B >= Any && x.B < n && (x.A == Any) == (x.B == Any), "evidence %d is about no classes", i)
+		}
 	}
 }
 

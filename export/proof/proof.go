@@ -11,12 +11,24 @@ import (
 )
 
 // Claims returns the points-to sets, objects, instances and call edges of a result
-// as claims. Cells get numbers of their own, without gaps, in the order of the
+// as claims, with what the rules for escape, starts and locks make of them, and no
+// evidence. Cells get numbers of their own, without gaps, in the order of the
 // result's objects; equal sets are one. Cost: the size of all sets.
 func Claims(r *pta.Result) *check.Claims {
-	b := &builder{r: r, cell: make([]uint32, r.Cells()), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{}}
-	c := &check.Claims{Sets: [][]uint32{nil}, Objects: make([]check.Object, 1), Insts: make([]check.Inst, 1), Root: check.InstID(r.Root)}
-	b.c = c
+	b := newBuilder(r)
+	b.solution()
+	b.settle()
+	return b.c
+}
+
+func newBuilder(r *pta.Result) *builder {
+	return &builder{r: r, cell: make([]uint32, r.Cells()), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{},
+		c: &check.Claims{Sets: [][]uint32{nil}, Objects: make([]check.Object, 1), Insts: make([]check.Inst, 1), Root: check.InstID(r.Root)}}
+}
+
+// solution writes down the points-to sets and the call graph.
+func (b *builder) solution() {
+	r, c := b.r, b.c
 	next := uint32(0)
 	for i := 1; i < len(r.Objs); i++ {
 		o := &r.Objs[i]
@@ -38,7 +50,6 @@ func Claims(r *pta.Result) *check.Claims {
 	for i := 1; i < len(r.Insts); i++ {
 		c.Insts = append(c.Insts, b.inst(pta.InstID(i)))
 	}
-	return c
 }
 
 func object(o *pta.Object, first uint32) check.Object {
