@@ -141,10 +141,10 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 			if !a.write && !b.write || a.atomic && b.atomic {
 				continue
 			}
-			found := by[[2]int{Any, Any}]
-			for _, x := range classes[a.at] {
-				for _, y := range classes[b.at] {
-					found = append(found[:len(found):len(found)], by[[2]int{min(x, y), max(x, y)}]...)
+			var found []*Evidence
+			for _, x := range append(classes[a.at], Any) {
+				for _, y := range append(classes[b.at], Any) {
+					found = append(found, by[[2]int{min(x, y), max(x, y)}]...)
 				}
 			}
 			k.pair(c, a, b, found)
@@ -176,15 +176,18 @@ func (k *checker) private(c uint32) bool { return !k.c.Escaped.Has(int(k.objOf[c
 
 // pair judges a pair by the evidence that is given for it, for all threads.
 func (k *checker) pair(c uint32, a, b *access, found []*Evidence) {
-	kind := "" // of the evidence that held last
+	kind, evidence := "", found // kind is that of the evidence that held last
+	if len(evidence) == 0 {     // order by starts needs no more than its claims
+		evidence = []*Evidence{{Kind: Starts}}
+	}
 	for _, t := range k.runBy[a.at.Inst] {
 		for _, u := range k.runBy[b.at.Inst] {
-			i := slices.IndexFunc(found, func(e *Evidence) bool { return k.holdsFor(c, t, a, u, b, e) })
+			i := slices.IndexFunc(evidence, func(e *Evidence) bool { return k.holdsFor(c, t, a, u, b, e) })
 			if i < 0 {
 				k.without(c, a, b, found)
 				return
 			}
-			kind = found[i].Kind
+			kind = evidence[i].Kind
 		}
 	}
 	if kind != "" {

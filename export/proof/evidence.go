@@ -26,22 +26,17 @@ func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Cla
 		b.solution()
 	}
 	opt.Judged = func(w *stage.World, p *stage.Pair, by stage.Evidence) {
-		c := b.cell[p.Cell]
-		ev := cells[c]
+		ev := cells[p.Cell]
 		if ev == nil {
-			ev = &cellEvidence{index: map[string]int{}, seen: map[check.Evidence]bool{}}
-			ev.Cell = c
-			cells[c] = ev
+			ev = newEvidence(b.cell[p.Cell])
+			cells[p.Cell] = ev
 		}
 		e := b.evidence(by)
 		e.A, e.B = check.Any, check.Any
 		if e.Kind != check.NeverEscapes {
 			e.A, e.B = ev.class(w, p.A), ev.class(w, p.B)
 		}
-		if !ev.seen[e] {
-			ev.seen[e] = true
-			ev.List = append(ev.List, e)
-		}
+		ev.add(e)
 	}
 	out, err := stages.Verify(ctx, p, opt)
 	if err != nil || b == nil {
@@ -58,6 +53,17 @@ type cellEvidence struct {
 	check.CellEvidence
 	index map[string]int // of classes
 	seen  map[check.Evidence]bool
+}
+
+func newEvidence(c uint32) *cellEvidence {
+	return &cellEvidence{check.CellEvidence{Cell: c}, map[string]int{}, map[check.Evidence]bool{}}
+}
+
+func (ev *cellEvidence) add(e check.Evidence) {
+	if !ev.seen[e] {
+		ev.seen[e] = true
+		ev.List = append(ev.List, e)
+	}
 }
 
 // class returns the number of a class of accesses.
