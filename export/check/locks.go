@@ -97,7 +97,7 @@ func (k *checker) enters(i InstID, f *facts.Func, p uint32, s State, ask *Asked)
 				}
 			}
 		}
-		ask.Holds("L1", k.head(e.Callee, 0, true), State{Locks: sorted(in)})
+		ask.Holds("L1", k.head(e.Callee, 0, true), State{Locks: Sorted(in)})
 	}
 }
 
@@ -123,7 +123,7 @@ func (k *checker) step(i InstID, f *facts.Func, p uint32, s State) (out, panics 
 	case facts.OpSync:
 		switch y := &f.Syncs[pt.Row]; y.Op {
 		case facts.SyncAcquire: // (L2)
-			s = State{Locks: sorted(append(k.names(i, f, y.Obj, y.Write), s.Locks...))}
+			s = State{Locks: Sorted(append(k.names(i, f, y.Obj, y.Write), s.Locks...))}
 		case facts.SyncRelease: // (L3)
 			gone := k.set(k.pts(i, y.Obj, 0))
 			s = s.drop(func(n Lock) bool { return k.mayBe(i, f, n, gone) })
@@ -167,7 +167,7 @@ func (k *checker) gained(f *facts.Func, row uint32, m InstID) State {
 			}
 		}
 	}
-	return State{Locks: sorted(out)}
+	return State{Locks: Sorted(out)}
 }
 
 // releases checks (L7) at a point with state s of Own.

@@ -33,7 +33,8 @@ func (a Lock) compare(b Lock) int {
 	return cmp.Or(cmp.Compare(a.Reg, b.Reg), cmp.Compare(a.Off, b.Off), cmp.Compare(a.Cell, b.Cell), cmp.Compare(w(a.Write), w(b.Write)))
 }
 
-func sorted(l []Lock) []Lock {
+// Sorted sorts names of locks, each once.
+func Sorted(l []Lock) []Lock {
 	slices.SortFunc(l, Lock.compare)
 	return slices.Compact(l)
 }
@@ -70,7 +71,7 @@ func (s State) union(t State) State {
 	case len(t.Locks) == 0:
 		return s
 	}
-	return State{Locks: sorted(append(slices.Clone(s.Locks), t.Locks...))}
+	return State{Locks: Sorted(append(slices.Clone(s.Locks), t.Locks...))}
 }
 
 // root is the normal form of an address: a register and a distance in bytes.

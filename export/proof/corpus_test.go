@@ -18,7 +18,10 @@ import (
 
 // corpus is the main programs of the stages' tests, over one universe, so that
 // std is loaded once: the twins, and those of which all race.
-type corpus struct{ twins, racy []*facts.Program }
+type corpus struct {
+	twins, racy []*facts.Program
+	races       map[string]bool // by path: some line is marked as racing, or all race
+}
 
 var loaded *corpus
 
@@ -37,6 +40,7 @@ func programs(t *testing.T) *corpus {
 			t.Fatal(err)
 		}
 	}
+	c := &corpus{races: map[string]bool{}}
 	write("go.mod", []byte("module corpus\n\ngo 1.26\n"))
 	for folder, pattern := range map[string]string{"twins": "../../stages/testdata/*.txtar", "racy": "../../stages/testdata/racy/*.txtar"} {
 		names, err := filepath.Glob(pattern)
@@ -50,6 +54,9 @@ func programs(t *testing.T) *corpus {
 			}
 			for _, f := range a.Files {
 				name := filepath.Join(folder, strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name)
+				if folder == "racy" || strings.Contains(string(f.Data), "// want: race") {
+					c.races["corpus/"+filepath.ToSlash(filepath.Dir(name))] = true
+				}
 				// Packages are imported by the path of their module.
 				write(name, []byte(strings.ReplaceAll(string(f.Data), `"twins/`, `"corpus/`+folder+`/`)))
 			}
@@ -63,7 +70,6 @@ func programs(t *testing.T) *corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &corpus{}
 	for _, p := range res.Programs {
 		fp, err := extract.Link(u, p)
 		if err != nil {

@@ -11,30 +11,6 @@ import (
 	"github.com/bfverify/bfverify/pta"
 )
 
-// TestClosed holds that what pta finds for the twins is closed under the rules of
-// the checker, which it does not share, and that few programs are refused.
-func TestClosed(t *testing.T) {
-	closed, refused := 0, map[string]int{}
-	for _, p := range programs(t).twins {
-		rep := check.Check(p, proof.Claims(analyze(t, p, pta.Hybrid)))
-		switch {
-		case rep.Failed != nil:
-			pos := rep.Failed.At
-			t.Errorf("%s: %s:%d: %v", p.Path, p.Files[pos.File], pos.Line, rep.Failed)
-		case rep.Closed:
-			closed++
-		default:
-			for _, x := range rep.Refused {
-				refused[x.Construct]++
-			}
-		}
-	}
-	t.Logf("closed: %d; programs refused, by construct: %v", closed, refused)
-	if closed < 160 {
-		t.Errorf("only %d programs are closed", closed)
-	}
-}
-
 // TestMutants changes one claim at a time, in ways that always make it too small or
 // senseless: each must be a Failure.
 func TestMutants(t *testing.T) {
