@@ -129,7 +129,10 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 		coarse = append(coarse, export.Coarse{Package: c.Pkg, Share: c.Share})
 	}
 	if opt.Solved != nil {
-		opt.Solved(res)
+		if opt.Solved(res); ctx.Err() != nil {
+			abandon(0, ctx.Err())
+			return out, nil
+		}
 	}
 	opt.Progress("accesses", 0, 0)
 	w := stage.NewWorld(res)

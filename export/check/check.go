@@ -88,15 +88,29 @@ func Check(p *facts.Program, c *Claims) *Report {
 		if k.shape(); len(k.rep.Refused) > 0 {
 			return // what other objects are made of is not known
 		}
-		k.points()
+		if k.points(); len(k.rep.Refused) > 0 {
+			return
+		}
 		k.control()
 		k.more()
 		k.closed()
-		k.rep.Closed = len(k.rep.Refused) == 0
+		k.rep.Closed = true
 		k.findBeside()
 		k.findAccesses()
 		k.findBad()
 		k.pairs()
+	})
+	return k.rep
+}
+
+// Points judges the points-to sets and the call graph alone. What it refuses or
+// fails, Check does too.
+func Points(p *facts.Program, c *Claims) *Report {
+	k := newChecker(p, c)
+	k.run(func() {
+		if k.shape(); len(k.rep.Refused) == 0 {
+			k.points()
+		}
 	})
 	return k.rep
 }

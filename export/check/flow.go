@@ -5,8 +5,10 @@ import "github.com/bfverify/bfverify/facts"
 // flow is the control flow of one function: what may execute after what, in one
 // activation, panics and deferred calls included.
 type flow struct {
+	f       *facts.Func
 	blockOf []uint32
-	reach   []Bits // by block: blocks that a path of at least one edge leads to
+	reach   []Bits   // by block: blocks that a path of at least one edge leads to
+	throws  []uint32 // by block: its last point that may panic, plus one
 	calls   [][]uint32
 }
 
@@ -16,17 +18,20 @@ func (k *checker) flowOf(f *facts.Func) *flow {
 		return fl
 	}
 	n := len(f.Blocks)
-	fl = &flow{blockOf: make([]uint32, len(f.Points)), reach: make([]Bits, n), calls: make([][]uint32, len(f.Calls))}
+	fl = &flow{f: f, blockOf: make([]uint32, len(f.Points)), reach: make([]Bits, n), throws: make([]uint32, n), calls: make([][]uint32, len(f.Calls))}
 	for b := range f.Blocks {
 		fl.reach[b] = NewBits(n)
 		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
 			fl.blockOf[p] = uint32(b)
+			if f.Points[p].Flags&facts.MayPanic != 0 {
+				fl.throws[b] = p + 1
+			}
 		}
 	}
 	for changed := true; changed; {
 		changed = false
 		for b := n - 1; b >= 0; b-- {
-			successors(f, b, func(s int) {
+			fl.next(b, f.Blocks[b].Start, func(s int) {
 				changed = fl.reach[b].Add(s) || changed
 				changed = fl.reach[b].Or(fl.reach[s]) || changed
 			})
@@ -41,20 +46,27 @@ func (k *checker) flowOf(f *facts.Func) *flow {
 	return fl
 }
 
-// successors calls visit with the blocks that follow b, where its panics go included.
-func successors(f *facts.Func, b int, visit func(int)) {
-	for _, s := range f.Blocks[b].Succs {
+// next calls visit with the blocks that control may go to from point p of block b
+// on: its successors, and where its panics go, if p or a later point may panic.
+func (fl *flow) next(b int, p uint32, visit func(int)) {
+	blk := &fl.f.Blocks[b]
+	for _, s := range blk.Succs {
 		visit(int(s))
 	}
-	if p := f.Blocks[b].Panic; p >= 0 {
-		visit(int(p))
+	if blk.Panic >= 0 && fl.throws[b] > p {
+		visit(int(blk.Panic))
 	}
 }
 
-// follows reports whether q may execute after p.
+// follows reports whether q may execute after p, or after p has panicked.
 func (fl *flow) follows(p, q uint32) bool {
-	b, c := fl.blockOf[p], fl.blockOf[q]
-	return b == c && p < q || fl.reach[b].Has(int(c))
+	b, c := int(fl.blockOf[p]), int(fl.blockOf[q])
+	if b == c && p < q {
+		return true
+	}
+	found := false
+	fl.next(b, p, func(s int) { found = found || s == c || fl.reach[s].Has(c) })
+	return found
 }
 
 // once reports whether points execute at most once together.

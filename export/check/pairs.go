@@ -11,7 +11,19 @@ import (
 type access struct {
 	at            At
 	write, atomic bool
+	use           use
 }
+
+// use says what an operation on a synchronisation object does to it.
+type use uint8
+
+const (
+	none use = iota
+	closes
+	sends
+	adds
+	waits
+)
 
 // findAccesses finds the accesses of all instances:
 //
@@ -19,13 +31,17 @@ type access struct {
 //	(A2) a deep read
 //	(A3) an operation on a lock, wait group or once is an atomic write of the object,
 //	     so that a plain copy or store of it conflicts
-//
-// Pairs of operations that do not go together (close and send, Add and Wait) are
-// misuse, no races, and are not looked at.
+//	(A4) close writes and send reads a channel; Wait writes and Add reads the cell
+//	     beside a wait group's first. They are no accesses, but misuse if they are
+//	     not ordered
 func (k *checker) findAccesses() {
 	for i := 1; i < len(k.c.Insts); i++ {
 		f := k.fn(InstID(i))
+		fl := k.flowOf(f)
 		for p, pt := range f.Points {
+			if b := int(fl.blockOf[p]); b != 0 && !fl.reach[0].Has(b) {
+				continue // no path leads there
+			}
 			a := access{at: At{InstID(i), uint32(p)}}
 			switch pt.Op {
 			case facts.OpMem: // (A1)
@@ -36,12 +52,18 @@ func (k *checker) findAccesses() {
 				a.write, a.atomic = m.Write, m.Mode == facts.Atomic
 			case facts.OpDeep: // (A2)
 				a.write = f.Deeps[pt.Row].Write
-			case facts.OpSync: // (A3)
-				switch f.Syncs[pt.Row].Op {
-				case facts.SyncSend, facts.SyncRecv, facts.SyncClose, facts.SyncParallel:
+			case facts.OpSync: // (A3), (A4)
+				op := f.Syncs[pt.Row].Op
+				used := access{at: a.at, write: op == facts.SyncClose || op == facts.SyncWait, use: uses[op]}
+				if used.use != none {
+					k.accesses = append(k.accesses, used)
+				}
+				if op == facts.SyncSend || op == facts.SyncRecv || op == facts.SyncClose || op == facts.SyncParallel {
 					continue
 				}
 				a.write, a.atomic = true, true
+			case facts.OpSelect:
+				a.use = sends
 			default:
 				continue
 			}
@@ -49,6 +71,8 @@ func (k *checker) findAccesses() {
 		}
 	}
 }
+
+var uses = map[facts.SyncOp]use{facts.SyncClose: closes, facts.SyncSend: sends, facts.SyncAdd: adds, facts.SyncWait: waits}
 
 // touched returns the cells that an access may touch, without those that are no
 // memory of the program: functions, hidden cells, boxes, bindings, channels.
@@ -86,7 +110,22 @@ func (k *checker) touched(a *access) []uint32 {
 		}
 	case facts.OpSync:
 		for _, c := range k.set(k.pts(i, f.Syncs[pt.Row].Obj, 0)) {
-			add(c, 1)
+			switch a.use {
+			case none:
+				add(c, 1)
+			case closes, sends:
+				out = append(out, c)
+			case adds, waits:
+				if k.inside(c, 1) {
+					out = append(out, c+1)
+				}
+			}
+		}
+	case facts.OpSelect:
+		for _, s := range f.Selects[pt.Row].Cases {
+			if s.Send {
+				out = append(out, k.set(k.pts(i, s.Chan, 0))...)
+			}
 		}
 	}
 	slices.Sort(out)
@@ -117,6 +156,10 @@ func (k *checker) pairs() {
 
 // cell judges the pairs of one cell.
 func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
+	if k.oneGoroutine(list) {
+		k.rep.Refuted[Starts] += k.conflicts(list)
+		return
+	}
 	if ev == nil {
 		ev = &CellEvidence{}
 	}
@@ -138,7 +181,7 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 	for n, i := range list {
 		for _, j := range list[n:] {
 			a, b := &k.accesses[i], &k.accesses[j]
-			if !a.write && !b.write || a.atomic && b.atomic {
+			if !a.write && !b.write || a.atomic && b.atomic || a.use == waits && b.use == waits {
 				continue
 			}
 			var found []*Evidence
@@ -169,6 +212,22 @@ func (k *checker) conflicts(list []int) int {
 	}
 	pairs := func(n int) int { return n * (n + 1) / 2 }
 	return pairs(all) - pairs(all-writes) - (pairs(atomics) - pairs(atomics-atomicWrites))
+}
+
+// oneGoroutine reports whether all accesses are by one goroutine, in program order:
+// by a thread that is not started where, or when, one of it may run.
+func (k *checker) oneGoroutine(list []int) bool {
+	t := -1
+	for _, i := range list {
+		by := k.runBy[k.accesses[i].at.Inst]
+		if len(by) > 1 || len(by) == 1 && t >= 0 && by[0] != t {
+			return false
+		}
+		if len(by) == 1 {
+			t = by[0]
+		}
+	}
+	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Starts.Has(t)
 }
 
 // private reports whether one goroutine alone has pointers to the object of a cell.

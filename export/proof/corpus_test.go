@@ -41,9 +41,10 @@ func programs(t *testing.T) *corpus {
 		}
 	}
 	c := &corpus{races: map[string]bool{}}
-	write("go.mod", []byte("module corpus\n\ngo 1.26\n"))
-	for folder, pattern := range map[string]string{"twins": "../../stages/testdata/*.txtar", "racy": "../../stages/testdata/racy/*.txtar"} {
-		names, err := filepath.Glob(pattern)
+	write("go.mod", []byte("module twins\n\ngo 1.26\n"))
+	racy := map[string]bool{}
+	for _, folder := range []string{"", "racy"} {
+		names, err := filepath.Glob(filepath.Join("../../stages/testdata", folder, "*.txtar"))
 		if err != nil || len(names) == 0 {
 			t.Fatal("no test programs", err)
 		}
@@ -53,12 +54,11 @@ func programs(t *testing.T) *corpus {
 				t.Fatal(err)
 			}
 			for _, f := range a.Files {
-				name := filepath.Join(folder, strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name)
-				if folder == "racy" || strings.Contains(string(f.Data), "// want: race") {
-					c.races["corpus/"+filepath.ToSlash(filepath.Dir(name))] = true
-				}
-				// Packages are imported by the path of their module.
-				write(name, []byte(strings.ReplaceAll(string(f.Data), `"twins/`, `"corpus/`+folder+`/`)))
+				name := filepath.Join(strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name)
+				at := "twins/" + filepath.ToSlash(filepath.Dir(name))
+				racy[at] = folder == "racy"
+				c.races[at] = c.races[at] || racy[at] || strings.Contains(string(f.Data), "// want: race")
+				write(name, f.Data)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func programs(t *testing.T) *corpus {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(fp.Path, "corpus/racy/") {
+		if racy[fp.Path] {
 			c.racy = append(c.racy, fp)
 		} else {
 			c.twins = append(c.twins, fp)

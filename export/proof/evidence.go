@@ -15,15 +15,23 @@ import (
 )
 
 // Make verifies a program, all of it in scope, and returns the claims and the
-// evidence that the stages found, with their result. Errors are those of
-// stages.Verify. Claims without a verdict (a spent budget) are nil.
+// evidence that the stages found, with their result. There is no result, and no
+// evidence, for a program that the checker refuses. Errors are those of
+// stages.Verify.
 func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Claims, []export.Result, error) {
 	var b *builder
 	cells := map[uint32]*cellEvidence{}
 	opt.Scope = nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	refused := false
 	opt.Solved = func(r *pta.Result) {
 		b = newBuilder(r)
 		b.solution()
+		if rep := check.Points(p, b.c); len(rep.Refused) > 0 {
+			refused = true
+			cancel()
+		}
 	}
 	opt.Judged = func(w *stage.World, p *stage.Pair, by stage.Evidence) {
 		ev := cells[p.Cell]
@@ -39,7 +47,10 @@ func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Cla
 		ev.add(e)
 	}
 	out, err := stages.Verify(ctx, p, opt)
-	if err != nil || b == nil {
+	switch {
+	case refused:
+		return b.c, nil, nil
+	case err != nil || b == nil:
 		return nil, out, err
 	}
 	b.settle()
