@@ -101,7 +101,10 @@ func (k *checker) enters(i InstID, f *facts.Func, p uint32, s State, ask *Asked)
 	}
 }
 
-// argument returns what a call passes for a parameter, as root.
+// argument returns what a call passes for a parameter, as root. A call that a
+// function makes when it ends may stand for several, one for each time that its
+// statement ran, and its registers hold what they held then: those that are defined
+// in a cycle say nothing.
 func (k *checker) argument(f *facts.Func, c *facts.Call, j int) (root, bool) {
 	if c.Method != 0 {
 		j--
@@ -109,7 +112,9 @@ func (k *checker) argument(f *facts.Func, c *facts.Call, j int) (root, bool) {
 	if j < 0 || j >= len(c.Args) || c.Args[j] == facts.NoReg {
 		return root{}, false
 	}
-	return k.rootsOf(f)[c.Args[j]], true
+	rt := k.rootsOf(f)[c.Args[j]]
+	def := f.Regs[rt.reg].Def
+	return rt, c.Mode != facts.ModeDefer || def == 0 || !k.flowOf(f).follows(def-1, def-1)
 }
 
 // step returns the state after a point, and where it panics.
@@ -147,9 +152,7 @@ func (k *checker) step(i InstID, f *facts.Func, p uint32, s State) (out, panics 
 	return s, panics
 }
 
-// gained gives what a callee acquires names in the caller. Calls that a function
-// makes when it ends may come several to one statement, whose registers are those
-// of the last: they give cells only.
+// gained gives what a callee acquires names in the caller.
 func (k *checker) gained(f *facts.Func, row uint32, m InstID) State {
 	c, in := &f.Calls[row], &k.c.Insts[m]
 	if in.Acquires.All {
@@ -162,7 +165,7 @@ func (k *checker) gained(f *facts.Func, row uint32, m InstID) State {
 			continue
 		}
 		for j, q := range k.fn(m).Params {
-			if rt, ok := k.argument(f, c, j); ok && q == n.Reg && c.Mode == facts.ModeCall {
+			if rt, ok := k.argument(f, c, j); ok && q == n.Reg {
 				out = append(out, Lock{Reg: rt.reg, Off: rt.off + n.Off, Write: n.Write})
 			}
 		}
@@ -184,8 +187,10 @@ func (k *checker) releases(i InstID, f *facts.Func, p uint32, s State, ask *Aske
 			if e.Go {
 				continue
 			}
-			if j := k.releaser(k.fn(e.Callee)); j >= 0 && c.Method == 0 && j < len(c.Args) && c.Args[j] != facts.NoReg && k.holds(i, f, s, c.Args[j]) {
-				continue
+			if j := k.releaser(k.fn(e.Callee)); j >= 0 && c.Method == 0 {
+				if _, ok := k.argument(f, c, j); ok && k.holds(i, f, s, c.Args[j]) {
+					continue
+				}
 			}
 			ask.Releases("L7", to, k.c.Insts[e.Callee].Releases)
 		}
