@@ -50,6 +50,7 @@ func TestEvidence(t *testing.T) {
 		if rep.Closed {
 			closed++
 			m.stronger(t, p, claims)
+			m.otherLock(t, p, claims)
 			if c.races[p.Path] {
 				m.forged(t, p, claims)
 			}
@@ -71,7 +72,7 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("%d pairs refuted by %s", refuted[k], k)
 		}
 	}
-	for _, k := range []string{"escape", "starts", "before", "held", "own", "acquires", "releases", "forged"} {
+	for _, k := range []string{"escape", "starts", "before", "held", "own", "acquires", "releases", "other lock", "forged"} {
 		if m.made[k] < 20 {
 			t.Errorf("%d mutants of %s", m.made[k], k)
 		}
@@ -88,7 +89,7 @@ type mutants struct {
 // The claims are the strongest that the rules allow, so each must be a Failure.
 func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
 	for range 6 {
-		if m.made["releases"] > 25 && m.made["own"] > 60 {
+		if m.made["releases"] > 20 && m.made["own"] > 40 {
 			return
 		}
 		in := &c.Insts[1+m.rng.IntN(len(c.Insts)-1)]
@@ -174,10 +175,34 @@ func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
 	}
 }
 
+// otherLock names another lock in evidence that one is held: it is not held at
+// both accesses of any of the twins.
+func (m *mutants) otherLock(t *testing.T, p *facts.Program, c *check.Claims) {
+	for i := range c.Evidence {
+		for j := range c.Evidence[i].List {
+			e := &c.Evidence[i].List[j]
+			old := *e
+			switch e.Kind {
+			case check.SameLock:
+				e.Lock++
+			case check.SameBase:
+				e.Delta += 8
+			default:
+				continue
+			}
+			m.made["other lock"]++
+			if rep := check.Check(p, c); rep.Failed == nil {
+				t.Errorf("%s: accepted, with another lock", p.Path)
+			}
+			*e = old
+		}
+	}
+}
+
 // forged gives pairs of a program that races other evidence: of every kind that is
 // judged, with locks that the program has. It must not be proved.
 func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
-	if m.made["forged"] > 200 {
+	if m.made["forged"] > 100 {
 		return
 	}
 	var locks []uint32
