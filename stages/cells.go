@@ -24,7 +24,7 @@ func (r *run) cell(cell uint32, rep *report, fun *funnel) {
 		return
 	}
 	classes := r.classes(cell, false)
-	if r.opt.Trace != nil || r.opt.Why != "" {
+	if r.opt.Trace != nil || r.opt.Why != "" || r.opt.Judged != nil {
 		r.pairs(cell, classes, rep, fun)
 		return
 	}
@@ -136,6 +136,9 @@ func (r *run) pairs(cell uint32, classes []*stage.Class, rep *report, fun *funne
 			in := by == nil && (a.InScope || b.InScope || a.User && b.User && r.madeInScope(obj))
 			fun.left(i, j, n, at, in)
 			rep.why(p, by, at)
+			if r.opt.Judged != nil {
+				r.opt.Judged(r.w, p, by)
+			}
 			if in {
 				rep.open(p)
 			}

@@ -29,6 +29,11 @@ type Options struct {
 	Progress func(stage string, done, of int)
 	// Trace, if set, gets every pair in scope with how it went down the stages.
 	Trace func(export.WhyRow)
+	// Solved, if set, gets the points-to solution that all pairs rest on.
+	Solved func(*pta.Result)
+	// Judged, if set, gets every pair of classes, in scope or not, with the evidence
+	// that refutes it, or nil.
+	Judged func(w *stage.World, p *stage.Pair, by stage.Evidence)
 	// Emit, if set, gets each result as it comes, instead of the returned list.
 	Emit func(export.Result)
 }
@@ -126,6 +131,12 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 	}
 	for _, c := range res.Coarse {
 		coarse = append(coarse, export.Coarse{Package: c.Pkg, Share: c.Share})
+	}
+	if opt.Solved != nil {
+		if opt.Solved(res); ctx.Err() != nil {
+			abandon(0, ctx.Err())
+			return out, nil
+		}
 	}
 	opt.Progress("accesses", 0, 0)
 	w := stage.NewWorld(res)

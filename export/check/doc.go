@@ -1,0 +1,46 @@
+// Package check is the checker of proofs: a small program, apart from all that
+// finds proofs, that judges what they claim. It imports facts and nothing else of
+// this module, and it solves nothing: that claims are closed under the rules is
+// seen in one pass over the rows of every instance.
+//
+// # What is checked
+//
+// That the claimed points-to sets, instances and call edges are a post-fixpoint of
+// the rules of points.go and calls.go: whatever a run of the program may make a
+// register or cell point to, and whatever it may call, the claims have. Contexts
+// are opaque: an instance is a function with a number.
+//
+// That the escape set (escape.go), who may have started whom (starts.go) and the
+// locks that are surely held (locks.go) are closed under theirs.
+//
+// That evidence refutes every pair of accesses. Which accesses and pairs there
+// are is found from the facts and the claimed points-to sets (pairs.go), never
+// taken from the proof. Four kinds of evidence are judged:
+//
+//	never-escapes  the object is outside the escape set
+//	starts         one access comes before the start that leads to the other, or both
+//	               are in one goroutine
+//	same-lock      both hold one lock, one variable of the run
+//	same-base      both hold the lock at one distance from what they access
+//
+// # What is not checked yet
+//
+// All other kinds of evidence: what waiting orders (wait groups, channels, Once,
+// flags), publication, owners, stable paths, frames, indices, channels as locks.
+// Pairs with such evidence are counted by kind, and with any of them the program is
+// not Proved. Locks taken by TryLock guard nothing.
+//
+// Programs with these constructs in an instance are refused, and counted: reflection
+// (steps, new objects, calls of whatever a value holds), conversions from
+// unsafe.Pointer of something, functions without body, writes through all that is
+// reachable, reads of a part of it (printing), calls at another type by go:linkname,
+// test binaries.
+//
+// # What is taken for granted
+//
+// The facts, with the assumptions that they list (Report.Assumed); and that code
+// without package unsafe keeps to its types: an interface is called by a method that
+// its dynamic type has, a function value with as many arguments as it has
+// parameters, a field address lies in its object. A register has one definition,
+// which comes before its uses on every path.
+package check

@@ -1,0 +1,54 @@
+package check_test
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// evidence are the files that judge evidence; the others are the core.
+var evidence = map[string]bool{"escape.go": true, "starts.go": true, "flow.go": true, "locks.go": true, "names.go": true, "guards.go": true}
+
+// TestImports holds the checker to what it may import of this module, facts and
+// facts/extract, and to its size: the core is below 1,500 lines, and what judges
+// evidence a file of 250 at most for each idea.
+func TestImports(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no files", err)
+	}
+	lines := 0
+	for _, n := range names {
+		if strings.HasSuffix(n, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), n, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, im := range f.Imports {
+			path, _ := strconv.Unquote(im.Path.Value)
+			const module = "github.com/bfverify/bfverify/"
+			if rest, ours := strings.CutPrefix(path, module); ours && rest != "facts" && rest != "facts/extract" {
+				t.Errorf("%s imports %s", n, path)
+			}
+		}
+		text, err := os.ReadFile(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := strings.Count(string(text), "\n")
+		if !evidence[n] {
+			lines += own
+		} else if own > 250 {
+			t.Errorf("%s has %d lines", n, own)
+		}
+	}
+	if lines >= 1500 {
+		t.Errorf("the core has %d lines", lines)
+	}
+}

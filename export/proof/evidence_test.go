@@ -1,0 +1,245 @@
+package proof_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bfverify/bfverify/export/check"
+	"github.com/bfverify/bfverify/export/proof"
+	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/stages"
+)
+
+func prove(t *testing.T, p *facts.Program) *check.Claims {
+	t.Helper()
+	c, _, err := proof.Make(context.Background(), p, stages.Options{Ctx: "hybrid", K: 1, HK: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestEvidence holds that the claims about the twins are closed under the rules of
+// the checker, which shares none of the analyses; that it accepts all evidence of
+// the kinds that it judges; and that no program which races is proved, also not
+// with other evidence (TestMutants has other claims). Mutants of closed claims
+// are made along the way, for their proofs are at hand.
+func TestEvidence(t *testing.T) {
+	refuted, unchecked, refused := map[string]int{}, map[string]int{}, map[string]int{}
+	closed, proved := 0, 0
+	m := &mutants{rng: rand.New(rand.NewPCG(5, 6)), made: map[string]int{}}
+	c := programs(t)
+	for _, p := range slices.Concat(c.twins, c.racy) {
+		claims := prove(t, p)
+		rep := check.Check(p, claims)
+		if rep.Failed != nil {
+			pos := rep.Failed.At
+			t.Errorf("%s: %s:%d: %v", p.Path, p.Files[pos.File], pos.Line, rep.Failed)
+		}
+		for k, n := range rep.Refuted {
+			refuted[k] += n
+		}
+		for k, n := range rep.NotChecked {
+			unchecked[k] += n
+		}
+		for _, x := range rep.Refused {
+			refused[x.Construct]++
+		}
+		if rep.Closed {
+			closed++
+			m.stronger(t, p, claims)
+			m.otherLock(t, p, claims)
+			if c.races[p.Path] {
+				m.forged(t, p, claims)
+			}
+		}
+		if rep.Proved() {
+			proved++
+			if c.races[p.Path] {
+				t.Errorf("UNSOUND: %s, which races, is proved", p.Path)
+			}
+		}
+	}
+	t.Logf("closed: %d, proved: %d; pairs refuted: %v; not checked: %v", closed, proved, refuted, unchecked)
+	t.Logf("programs refused, by construct: %v; mutants: %v", refused, m.made)
+	if closed < 160 || proved < 25 {
+		t.Errorf("only %d programs are closed, and %d proved", closed, proved)
+	}
+	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase} {
+		if refuted[k] < 20 {
+			t.Errorf("%d pairs refuted by %s", refuted[k], k)
+		}
+	}
+	for _, k := range []string{"escape", "starts", "before", "held", "own", "acquires", "releases", "other lock", "forged"} {
+		if m.made[k] < 20 {
+			t.Errorf("%d mutants of %s", m.made[k], k)
+		}
+	}
+}
+
+// mutants makes wrong proofs.
+type mutants struct {
+	rng  *rand.Rand
+	made map[string]int
+}
+
+// stronger makes one claim about escape, starts or locks say more than it does.
+// The claims are the strongest that the rules allow, so each must be a Failure.
+func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
+	for range 6 {
+		if m.made["releases"] > 20 && m.made["own"] > 40 {
+			return
+		}
+		in := &c.Insts[1+m.rng.IntN(len(c.Insts)-1)]
+		what := ""
+		var undo func()
+		without := func(name string, b check.Bits) {
+			var all []int
+			for x := range 64 * len(b) {
+				if b.Has(x) {
+					all = append(all, x)
+				}
+			}
+			if len(all) == 0 {
+				return
+			}
+			x := all[m.rng.IntN(len(all))]
+			b[x/64] &^= 1 << (x % 64)
+			what, undo = name, func() { b.Add(x) }
+		}
+		// with adds a lock that some state of the program names, or one of the
+		// function's registers.
+		with := func(name string, s *check.State) {
+			old := *s
+			if s.All {
+				return
+			}
+			n := check.Lock{Write: m.rng.IntN(2) == 0, Cell: uint32(m.rng.IntN(len(c.Content)))}
+			if f := p.Funcs[in.Fn]; len(f.Params) > 0 && m.rng.IntN(2) == 0 {
+				n.Cell, n.Reg = 0, f.Params[m.rng.IntN(len(f.Params))]
+			}
+			*s = check.State{Locks: check.Sorted(append(slices.Clone(s.Locks), n))}
+			if len(s.Locks) > len(old.Locks) {
+				what = name
+			}
+			undo = func() { *s = old }
+		}
+		switch m.rng.IntN(7) {
+		case 0:
+			without("escape", c.Escaped)
+		case 1:
+			for k := range c.Insts { // few start anything
+				if x := &c.Insts[k]; len(x.Starts) > 0 && m.rng.IntN(4) == 0 {
+					without("starts", x.Starts)
+				}
+				if what != "" {
+					break
+				}
+			}
+		case 2:
+			for k := range c.Insts {
+				if x := &c.Insts[k]; len(x.Before) > 0 && m.rng.IntN(4) == 0 {
+					without("before", x.Before)
+				}
+				if what != "" {
+					break
+				}
+			}
+		case 3:
+			with("held", &in.Held[m.rng.IntN(len(in.Held))])
+		case 4:
+			with("own", &in.Own[m.rng.IntN(len(in.Own))])
+		case 5:
+			with("acquires", &in.Acquires)
+		case 6:
+			for k := range c.Insts {
+				if x := &c.Insts[k]; len(x.Releases) > 0 && m.rng.IntN(4) == 0 {
+					old, i := x.Releases, m.rng.IntN(len(x.Releases))
+					x.Releases = slices.Delete(slices.Clone(old), i, i+1)
+					what, undo = "releases", func() { x.Releases = old }
+					break
+				}
+			}
+		}
+		if what != "" {
+			m.made[what]++
+			if rep := check.Check(p, c); rep.Failed == nil {
+				t.Errorf("%s: closed, although %s says more", p.Path, what)
+			}
+		}
+		if undo != nil {
+			undo()
+		}
+	}
+}
+
+// otherLock names another lock in evidence that one is held: it is not held at
+// both accesses of any of the twins.
+func (m *mutants) otherLock(t *testing.T, p *facts.Program, c *check.Claims) {
+	for i := range c.Evidence {
+		for j := range c.Evidence[i].List {
+			e := &c.Evidence[i].List[j]
+			old := *e
+			switch e.Kind {
+			case check.SameLock:
+				e.Lock++
+			case check.SameBase:
+				e.Delta += 8
+			default:
+				continue
+			}
+			m.made["other lock"]++
+			if rep := check.Check(p, c); rep.Failed == nil {
+				t.Errorf("%s: accepted, with another lock", p.Path)
+			}
+			*e = old
+		}
+	}
+}
+
+// forged gives pairs of a program that races other evidence: of every kind that is
+// judged, with locks that the program has. It must not be proved.
+func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
+	if m.made["forged"] > 100 {
+		return
+	}
+	var locks []uint32
+	for i := range c.Insts {
+		locks = append(locks, c.Insts[i].Releases...)
+	}
+	slices.Sort(locks)
+	locks = append(slices.Compact(locks), 0)
+	old := c.Evidence
+	forge := func(kind string, lock uint32, delta int64) {
+		c.Evidence = slices.Clone(old)
+		for i := range c.Evidence {
+			list := slices.Clone(c.Evidence[i].List)
+			for j := range list {
+				if k := list[j].Kind; k != check.NeverEscapes && k != check.Starts {
+					list[j].Kind, list[j].Lock, list[j].Delta = kind, lock, delta
+				}
+			}
+			c.Evidence[i].List = list
+		}
+		m.made["forged"]++
+		if rep := check.Check(p, c); rep.Proved() {
+			t.Errorf("UNSOUND: %s, which races, is proved with %s", p.Path, kind)
+		}
+	}
+	forge(check.NeverEscapes, 0, 0)
+	forge(check.Starts, 0, 0)
+	for _, l := range locks[:min(len(locks), 3)] {
+		forge(check.SameLock, l, 0)
+	}
+	for _, d := range []int64{-8, 8} {
+		forge(check.SameBase, 0, d)
+	}
+	c.Evidence = nil
+	m.made["forged"]++
+	if check.Check(p, c).Proved() {
+		t.Errorf("UNSOUND: %s, which races, is proved without evidence", p.Path)
+	}
+	c.Evidence = old
+}
