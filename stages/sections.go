@@ -100,7 +100,7 @@ func (d *tickets) lockedCounter(r *run, cell uint32) (delta int64, ok bool) {
 		locks, delta, ok = held, k, true
 		d.sections = append(d.sections, w)
 	}
-	if !ok || delta == 0 || abs(delta) > maxTicket {
+	if !ok || !small(delta) {
 		return 0, false
 	}
 	for _, l := range locks {

@@ -84,6 +84,9 @@ func (r *run) drawn(f *frame, p *stage.Pair) (counter uint32, ok bool) {
 	return it.draw.cell, ok
 }
 
+// small reports whether additions of delta may be tickets. (K1)
+func small(delta int64) bool { return delta != 0 && -maxTicket <= delta && delta <= maxTicket }
+
 func abs(x int64) int64 { return max(x, -x) }
 
 // ticket returns a register as a sum with one ticket. (K3)
@@ -279,5 +282,5 @@ func (d *tickets) counter(r *run, cell uint32) (delta int64, ok bool) {
 		}
 		delta, ok = v.Ks[0], true
 	}
-	return delta, ok && delta != 0 && abs(delta) <= maxTicket
+	return delta, ok && small(delta)
 }
