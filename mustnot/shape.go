@@ -10,6 +10,7 @@ import (
 // those that can only panic one for each state.
 type shape struct {
 	roots  []root
+	again  stage.Bits // roots that are the first of several addresses of one element
 	blocks []shapeBlock
 	// syncs are the reached points that may lock or unlock; calls and anys tell the
 	// rows of Calls and Anys that a reached point runs.
@@ -49,7 +50,8 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 	if sh := l.shapes[f.ID]; sh != nil {
 		return sh
 	}
-	sh := &shape{roots: l.rootsOf(f), blocks: make([]shapeBlock, len(f.Blocks)),
+	roots, again := l.rootsOf(f)
+	sh := &shape{roots: roots, again: again, blocks: make([]shapeBlock, len(f.Blocks)),
 		calls: stage.NewBits(len(f.Calls)), anys: stage.NewBits(len(f.Anys))}
 	l.shapes[f.ID] = sh
 	// Names are rooted in what is locked, passed, or a parameter.
@@ -159,9 +161,9 @@ func loadsTwice(f *facts.Func) bool {
 // rootsOf returns the normal form of each register: through field addresses and
 // changes of type, as far as the pointer's value is one expression of it; of
 // loads of one field that is written once, the first; and of addresses of one
-// element, the first (elements).
-func (l *Locks) rootsOf(f *facts.Func) []root {
-	rs := make([]root, len(f.Regs))
+// element, the first (elements), which are the registers in again.
+func (l *Locks) rootsOf(f *facts.Func) (rs []root, again stage.Bits) {
+	rs, again = make([]root, len(f.Regs)), stage.NewBits(len(f.Regs))
 	for i := range rs {
 		rs[i] = root{facts.Reg(i), 0}
 	}
@@ -195,6 +197,7 @@ func (l *Locks) rootsOf(f *facts.Func) []root {
 			case facts.AddrElem:
 				if r, ok := elems.earlier(uint32(i), rs[a.Base]); ok {
 					rs[a.Dst] = rs[r]
+					again.Add(int(rs[r].reg))
 				}
 			}
 		case facts.OpCopy:
@@ -204,7 +207,7 @@ func (l *Locks) rootsOf(f *facts.Func) []root {
 			}
 		}
 	}
-	return rs
+	return rs, again
 }
 
 // rootOf returns the normal form of a register.

@@ -55,7 +55,7 @@ func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 			case g.Way != 0 && g.Cell == h.Cell:
 				return stage.SameOwner{Cell: g.Cell}
 			case g.Way == 0 && g.Delta == h.Delta:
-				return stage.SameBase{Delta: g.Delta}
+				return stage.SameBase{Delta: g.Delta, Element: g.Element || h.Element}
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 		if name.Object {
 			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
 		} else if ok && name.Reg == rt.reg {
-			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write})
+			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write, Element: l.shapeOf(f).again.Has(int(rt.reg))})
 		} else if plain {
 			if way, ok := l.Effects().StablePath(a.Inst, a.Point, name.Reg, f.Mems[a.Row].Base, cell); ok {
 				way = string(binary.LittleEndian.AppendUint64([]byte(way), uint64(name.Off)))

@@ -117,7 +117,9 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 			}
 		}
 	case stage.SameBase:
-		e.Kind, e.Delta = check.SameBase, by.Delta
+		if e.Kind, e.Delta = check.SameBase, by.Delta; by.Element {
+			e.Kind = "same-base of an element"
+		}
 	}
 	return e
 }

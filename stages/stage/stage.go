@@ -85,6 +85,8 @@ type Guard struct {
 	Way    uint32
 	Stable bool
 	Write  bool
+	// Element: Delta is between addresses of one element, computed more than once.
+	Element bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -171,8 +173,12 @@ type Inherited struct {
 	By   []Evidence
 }
 
-// SameBase: both hold the lock Delta bytes from the accessed location.
-type SameBase struct{ Delta int64 }
+// SameBase: both hold the lock Delta bytes from the accessed location. With Element,
+// that is in an element whose address is computed more than once.
+type SameBase struct {
+	Delta   int64
+	Element bool
+}
 
 // SameOwner: both hold the lock at Cell of the object that owns the accessed one.
 // A checker must check that both load their way from a value that they hold the
