@@ -79,6 +79,9 @@ func (c *command) graph(args []string, gf *graphFlags) error {
 	s.ctx, cancel = c.budget()
 	defer cancel()
 	res, a, err := s.prepare(patterns)
+	if res == nil && err == nil {
+		return fmt.Errorf("%s: nothing to draw: no program there, as the packages have neither func main nor tests%s (draw a program that uses them)", strings.Join(patterns, " "), map[bool]string{false: ", or -tests=false leaves these out"}[c.tests])
+	}
 	if res == nil || err != nil {
 		if s.status == exitProved {
 			s.status = exitAbandoned
