@@ -20,9 +20,7 @@ import (
 //	     of its closes
 //	(N2) a call gives the notes that every return of every callee has of a
 //	     parameter, for the argument and all values that it was loaded from
-//	(N3) a note stays good, being about the past. Its register has one definition,
-//	     before the wait: a path on which that comes again, and no wait after it, is
-//	     one without the wait
+//	(N3) a note stays good, being about the past, until its register is defined again
 //	(N4) states meet by intersection; what panics takes the state before the point
 //	(N5) an instance is entered with the notes that all its callers have of their
 //	     arguments, for what was loaded from the parameters. They are asked for where
@@ -49,6 +47,7 @@ type note struct {
 type notes struct {
 	list    []note
 	points  map[uint32]uint64
+	ends    map[uint32]uint64 // notes of what a point defines
 	edges   map[edgeKey]uint64
 	heads   []uint64
 	reached []bool
@@ -333,11 +332,18 @@ func (e *heard) returned(n pta.InstID, f *facts.Func, pt facts.Point, p uint32, 
 // what calls itself.
 func (e *heard) solve(n pta.InstID) {
 	f := e.h.r.v.Res.Func(n)
-	st := &notes{points: map[uint32]uint64{}, edges: map[edgeKey]uint64{}, heads: make([]uint64, len(f.Blocks)), reached: make([]bool, len(f.Blocks))}
+	st := &notes{points: map[uint32]uint64{}, ends: map[uint32]uint64{}, edges: map[edgeKey]uint64{}, heads: make([]uint64, len(f.Blocks)), reached: make([]bool, len(f.Blocks))}
 	e.states[n] = st
 	e.gather(n, f, st)
 	if len(st.list) == 0 {
 		return
+	}
+	for p, pt := range f.Points { // (N3)
+		for i, x := range st.list {
+			if f.Defines(pt) == x.reg {
+				st.ends[uint32(p)] |= 1 << i
+			}
+		}
 	}
 	all := e.flow(n, f, st)
 	var out []note
@@ -373,7 +379,7 @@ func (e *heard) flow(n pta.InstID, f *facts.Func, st *notes) (returns uint64) {
 				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
 					meet(int(blk.Panic), s) // (N4)
 				}
-				s |= st.points[p]
+				s = (s | st.points[p]) &^ st.ends[p]
 				through = !e.h.r.v.Cut(n, p)
 			}
 			if !through {
@@ -402,7 +408,7 @@ func (e *heard) at(n pta.InstID, st *notes, p uint32) uint64 {
 	}
 	s := st.heads[b]
 	for q := fl.F.Blocks[b].Start; q < p; q++ {
-		s |= st.points[q]
+		s = (s | st.points[q]) &^ st.ends[q]
 	}
 	return s
 }
