@@ -12,8 +12,9 @@ import (
 // lock in a frame, an activation of a function, if
 //
 //	(N1) all goroutines that make the accesses are started in the frame (frames.go),
-//	     as no path leads there but through its root, by its own goroutine; each start is made where the lock, one object and a
-//	     usable guard, is surely held for writing
+//	     as no path leads there but through its root, by its own goroutine; each
+//	     start is made where the lock, one object and a usable guard, is surely held
+//	     for writing
 //	(N2) it is not surely held where the activation begins. So the activation has
 //	     acquired it on the way: had it been held before, that would block for ever
 //	(N3) wherever the activation may release the lock, and where it returns, all
@@ -189,6 +190,9 @@ func (r *run) inheritsIn(f *frame, cell uint32, first *stage.Class, starts []spo
 		if x.order.Thread != 0 {
 			started = append(started, x.order)
 		}
+	}
+	if len(started) == 0 {
+		return false // what the frame shows is not what the class is
 	}
 	over := func(running stage.Set) bool {
 		s := f.par.run.sets.Bits(running)
