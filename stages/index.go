@@ -22,9 +22,9 @@ import (
 //	     parts such that two iterations never get to one element
 //	(I4) the loop is executed at most once, in the program, in an execution of a
 //	     frame that the object belongs to, or of one whose executions exclude each
-//	     other as both accesses inherit a lock in it (inherited.go); or by one goroutine, and all that its
-//	     iterations start and that makes the accesses has been joined where the
-//	     loop is entered again
+//	     other as both accesses inherit a lock in it (inherited.go); or by one
+//	     goroutine, and all that its iterations start and that makes the accesses
+//	     has been joined where the loop is entered again
 //	(I5) in one iteration the accesses are ordered, or hold one lock of the
 //	     iteration, as for the stage local-frame
 //

@@ -20,7 +20,8 @@ import (
 //	(C4) what is loaded of the counter in the same block, and (C2) and (C3) from or
 //	     to there, is as much as that load saw, or d more after the store. Before the
 //	     store, it goes nowhere but into sums until that is done: who has it has
-//	     passed the store, even if there is a panic on the way
+//	     passed the store, even if there is a panic on the way. (A defer statement
+//	     ends its block, so that today (C1) alone keeps values from deferred calls)
 //
 // By (C2) and (C3) the sections from load to store exclude each other, by (C1) each
 // finds what the one before has left.
@@ -144,44 +145,30 @@ func common(a, b []uint32) []uint32 {
 	return slices.DeleteFunc(a, func(x uint32) bool { return !slices.Contains(b, x) })
 }
 
-// busyWith lists the instances that may write a cell or release a lock, and what
-// calls one.
+// busyWith returns the instances that may write a cell or release a lock, and all
+// that leads to one by calls.
 func (d *tickets) busyWith(r *run, cell, lock uint32) stage.Bits {
 	v := r.v
-	busy := stage.NewBits(len(v.Res.Insts))
-	var todo []pta.InstID
-	add := func(n pta.InstID) {
-		if busy.Add(int(n)) {
-			todo = append(todo, n)
-		}
-	}
+	var at []spot
 	for _, id := range r.w.At(cell) {
 		if a := &r.w.Accesses[id]; a.Write {
-			add(a.Inst)
+			at = append(at, spot{a.Inst, a.Point})
 		}
 	}
 	for i := 1; i < len(v.Res.Insts); i++ {
-		f := v.Res.Func(pta.InstID(i))
+		n := pta.InstID(i)
+		f := v.Res.Func(n)
 		if f == nil || !v.Live.Has(i) || len(f.Syncs)+len(f.Selects) == 0 {
 			continue
 		}
 		for p := range f.Points {
-			if r.lock.MayRelease(pta.InstID(i), uint32(p), lock) {
-				add(pta.InstID(i))
+			if r.lock.MayRelease(n, uint32(p), lock) {
+				at = append(at, spot{n, uint32(p)})
 				break
 			}
 		}
 	}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, c := range v.In(n) {
-			if !stage.IsSpawn(c.Kind) {
-				add(c.Inst)
-			}
-		}
-	}
-	return busy
+	return leading(v, at)
 }
 
 // quiet reports (C3) of what lies between the ends of a section.

@@ -14,8 +14,8 @@ import (
 //	     but additions of one constant d, which is not zero: atomic ones; or all by
 //	     a load and a store under one lock (sections.go)
 //	(K2) both accesses are of elements of one array (I1), at positions c*t + k, where
-//	     t is what an addition returned, or loaded; c and k are such that two values of t never
-//	     get to one element
+//	     t is what an addition returned, or loaded; c and k are such that two values
+//	     of t never get to one element
 //	(K3) the way of t from the addition to the access stays in one goroutine: copies
 //	     in one activation (V1), (V4), conversions between integers of 64 bits, sums
 //	     with constants, the result of a call, and the argument of a call if all
