@@ -31,6 +31,7 @@ const (
 	levels    = 4 // 16^4 is more than MaxSlots
 )
 
+//go:nosplit
 func blockOf(w uint64) *block { return (*block)(pointer(uintptr(w))) }
 
 func newBlock(s *State) *block {
@@ -100,6 +101,8 @@ func dropTree(s *State, root uint64, height uint32) {
 }
 
 // get returns the entry of slot i.
+//
+//go:nosplit
 func (c *clock) get(i uint32) uint64 {
 	if i+1 == c.own {
 		return c.v

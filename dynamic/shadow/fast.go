@@ -2,7 +2,8 @@ package shadow
 
 // The common accesses of compiled programs, without a lock and without calls that
 // take one: so they may run where the rest of the package may not. They are for states
-// with Firsts and without Arrays, and for one byte.
+// with Firsts and without Arrays, and for one byte. They are marked nosplit as those of
+// fastsync.go are, which go together with some of them.
 
 // What TryRead and TryWrite did.
 const (
@@ -13,6 +14,8 @@ const (
 
 // Find returns the cell of exactly the byte at addr, nil if there is none, or t has no
 // slot.
+//
+//go:nosplit
 func Find(s *State, t *Thread, addr uintptr) *cell {
 	no := addr >> pageShift
 	e := &t.seen[no%nSeen]
@@ -49,11 +52,15 @@ func Find(s *State, t *Thread, addr uintptr) *cell {
 
 // Same reports whether t has made an access in this epoch that covers a plain one to
 // what c, which Find returned, stands for.
+//
+//go:nosplit
 func Same(t *Thread, c *cell, kind uint8) bool {
 	return load64(&c.w) == t.epoch || kind == Read && load64(&c.r) == t.epoch
 }
 
 // SameAtomic is Same for an atomic access: one of this kind was made in this epoch.
+//
+//go:nosplit
 func SameAtomic(t *Thread, c *cell, kind uint8) bool {
 	r := load64(&c.r)
 	if r&special == 0 || r == busy || load64(&c.w)&special != 0 {
@@ -67,20 +74,23 @@ func SameAtomic(t *Thread, c *cell, kind uint8) bool {
 	if kind == AtomicWrite {
 		v = &at.w
 	}
-	e := entryOf(nil, v, t.slot, false)
+	e := entryKnown(v, t.slot)
 	return e != nil && load64(&e.epoch) == t.epoch
 }
 
 // plain reports whether e is no access, or an epoch that happens before t: of a plain
-// access of that kind. What is before t stays so.
+// access of that kind. What is before t stays so. The mask spares the check of an index,
+// which needs room on the stack.
+//
+//go:nosplit
 func plain(t *Thread, e uint64, kind uint8) bool {
-	if e == 0 || e == t.past[kind] {
+	if e == 0 || e == t.past[kind&1] {
 		return true
 	}
 	if e&special != 0 || !before(t, e) {
 		return false
 	}
-	t.past[kind] = e
+	t.past[kind&1] = e
 	return true
 }
 
@@ -129,6 +139,8 @@ func alone(c *cell, kind uint8, w, r uint64) bool {
 
 // TryWrite is touchWrite for a cell that Find returned, where no access is a vector and
 // none races.
+//
+//go:nosplit
 func TryWrite(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
 	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.w, w, t.epoch) {
@@ -148,6 +160,8 @@ func TryWrite(t *Thread, c *cell, site uint32) int {
 }
 
 // TryRead is touchRead in the same cases.
+//
+//go:nosplit
 func TryRead(t *Thread, c *cell, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
 	if !plain(t, w, Write) || !plain(t, r, Read) || !cas64(&c.r, r, t.epoch) {
@@ -162,17 +176,6 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 	if now := load64(&c.w); now != w && !plain(t, now, Write) {
 		return Check
 	}
-	return Done
-}
-
-// TryAtomic performs an atomic access to a cell that Find returned, if one like it was made
-// there before. It may report, so it is not for where Access is not.
-func TryAtomic(s *State, t *Thread, c *cell, addr uintptr, kind uint8, site uint32) int {
-	r := load64(&c.r)
-	if r&special == 0 || r == busy || loadAtoms(readersOf(r)) == nil {
-		return Hard
-	}
-	touchAtomic(s, t, c, kind, addr, 1, site, false)
 	return Done
 }
 

@@ -17,7 +17,21 @@ import (
 //go:nosplit
 func racefuncenter(callpc uintptr) {
 	if t := bfOf(getg().racectx); t != nil {
-		t.local.calls++
+		if t.local.calls++; t.local.calls == 1 {
+			bfBegin(t)
+		}
+	}
+}
+
+// bfBegin lets the thread go first that has started this goroutine and woken this thread to
+// run it. Where threads outnumber processors the system may run the woken one in place of
+// the other, and so all of a short goroutine within its go statement: then locks order what
+// else would run side by side, and races are not seen.
+//
+//go:nosplit
+func bfBegin(t *bfThread) {
+	if t.local.starter != getg().m.id {
+		systemstack(osyield)
 	}
 }
 
@@ -68,22 +82,51 @@ func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
 	if c != nil && bfSame(t, c, kind) {
 		return
 	}
-	if m := &t.local.sites[pc>>2%bfSites]; c != nil && m.pc == pc && m.fp == fp && m.calls == t.local.calls {
-		how := bfHard
-		if kind == bfRead {
-			how = bfTryRead(t, c, m.site)
-		} else {
-			how = bfTryWrite(t, c, m.site)
-		}
-		switch how {
-		case bfDone:
+	if m := &t.local.sites[pc>>2%bfSites]; c != nil && m.pc == pc && m.fp == fp && m.calls == t.local.calls && bfTry(t, c, addr, kind, m.site) {
+		return
+	}
+	bfSeen(addr, 1, kind, fp, pc)
+}
+
+// bfNoted is bfOne for an access that a function makes for its caller, and that does not
+// count as a call.
+//
+//go:nosplit
+func bfNoted(addr uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	t := bfOf(gp.racectx)
+	if t == nil || gp != gp.m.curg || !bfHas(addr) {
+		return
+	}
+	if c := bfFind(&bfWorld, t, addr); c != nil {
+		if bfSame(t, c, kind) {
 			return
-		case bfCheck:
-			systemstack(func() { bfRecheck(&bfWorld, t, addr, kind, m.site) })
+		}
+		if site := bfSiteKnown(t, fp, pc, gp); site != 0 && bfTry(t, c, addr, kind, site) {
 			return
 		}
 	}
 	bfSeen(addr, 1, kind, fp, pc)
+}
+
+// bfTry makes an access of any kind to c, which bfFind returned for addr, unless that takes
+// the system stack. It reports whether it did.
+//
+//go:nosplit
+func bfTry(t *bfThread, c *bf_cell, addr uintptr, kind uint8, site uint32) bool {
+	how := bfHard
+	switch kind {
+	case bfRead:
+		how = bfTryRead(t, c, site)
+	case bfWrite:
+		how = bfTryWrite(t, c, site)
+	default:
+		how = bfTryAtomic(t, c, kind, site)
+	}
+	if how == bfCheck {
+		systemstack(func() { bfRecheck(&bfWorld, t, addr, kind, site) })
+	}
+	return how != bfHard
 }
 
 //go:nosplit
@@ -124,13 +167,13 @@ func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
 //go:linkname race_Read internal/race.Read
 //go:nosplit
 func race_Read(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:linkname race_Write internal/race.Write
 //go:nosplit
 func race_Write(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfWrite, getfp(), sys.GetCallerPC())
 }
 
 //go:linkname race_ReadRange internal/race.ReadRange
