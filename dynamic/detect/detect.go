@@ -315,6 +315,14 @@ func (d *Detector) piece(t *shadow.Thread, e *trace.Event, p trace.Part, kind ui
 		return
 	}
 	if count == 1 {
+		if d.fast && kind <= shadow.Write {
+			n, how := shadow.TryRange(t, addr, size, kind, e.Site)
+			if how == shadow.Check {
+				shadow.Recheck(d.state, t, addr+n, 8, kind, e.Site)
+				n += 8
+			}
+			addr, size = addr+n, size-n
+		}
 		for size > 0 {
 			n := shadow.Access(d.state, t, addr, size, kind, e.Site)
 			addr, size = addr+n, size-n
@@ -347,7 +355,7 @@ func (d *Detector) try(t *shadow.Thread, addr uintptr, kind uint8, site uint32) 
 		how = shadow.TryAtomic(t, c, kind, site)
 	}
 	if how == shadow.Check {
-		shadow.Recheck(d.state, t, addr, kind, site)
+		shadow.Recheck(d.state, t, addr, 1, kind, site)
 	}
 	return how != shadow.Hard
 }

@@ -35,7 +35,7 @@ func TestNew(t *testing.T) {
 
 // anchored are the files that New looks at.
 var anchored = []string{
-	"internal/sync/mutex.go", "runtime/race.go", "runtime/race0.go", "runtime/race_amd64.s", "runtime/race_arm64.s", "runtime/atomic_pointer.go",
+	"internal/sync/mutex.go", "reflect/makefunc.go", "runtime/race.go", "runtime/race0.go", "runtime/race_amd64.s", "runtime/race_arm64.s", "runtime/atomic_pointer.go",
 	"sync/atomic/asm.s", "sync/atomic/doc.go", "sync/atomic/doc_64.go", "sync/atomic/race.s", "sync/atomic/type.go", "sync/atomic/value.go",
 }
 
@@ -89,6 +89,7 @@ func TestMutants(t *testing.T) {
 		{"src/internal/sync/mutex.go", "func (m *Mutex) TryLock() bool {", "func (m *Mutex) Try() bool {", "internal/sync/mutex.go: func (m *Mutex) TryLock"},
 		{"src/internal/sync/mutex.go", "atomic.AddInt32(&m.state, delta)", "atomic.AddInt32(&m.other, delta)", "internal/sync/mutex.go: atomic.AddInt32"},
 		{"src/internal/sync/mutex.go", "atomic.AddInt32(&m.state, delta)", "atomic.OrInt32(&m.state, delta)", "internal/sync/mutex.go: atomic.OrInt32"},
+		{"src/reflect/makefunc.go", "//go:nosplit\nfunc moveMakeFuncArgPtrs(", "func moveMakeFuncArgPtrs(", "reflect/makefunc.go: //go:nosplit"},
 		{"src/sync/atomic/type.go", "", "package atomic\n", "sync/atomic/type.go"},
 		{"src/sync/atomic/value.go", "", "package atomic\n", "sync/atomic/value.go"},
 	} {

@@ -79,14 +79,18 @@ func SameAtomic(t *Thread, c *cell, kind uint8) bool {
 }
 
 // plain reports whether e is no access, or an epoch that happens before t: of a plain
-// access of that kind. What is before t stays so. The mask spares the check of an index,
-// which needs room on the stack.
+// access of that kind. What is before t stays so. (The mask spares the check of an index,
+// which needs room on the stack.)
 //
 //go:nosplit
 func plain(t *Thread, e uint64, kind uint8) bool {
-	if e == 0 || e == t.past[kind&1] {
-		return true
-	}
+	return e == 0 || e == t.past[kind&1] || earlier(t, e, kind)
+}
+
+// earlier is plain for an epoch that is not known to be before t.
+//
+//go:nosplit
+func earlier(t *Thread, e uint64, kind uint8) bool {
 	if e&special != 0 || !before(t, e) {
 		return false
 	}
@@ -96,6 +100,8 @@ func plain(t *Thread, e uint64, kind uint8) bool {
 
 // swift is touch for a plain access to a cell of any size where no access is a vector and
 // none races; else it says what is left to do. It publishes, then checks, as touch does.
+//
+//go:nosplit
 func swift(t *Thread, c *cell, kind uint8, site uint32) int {
 	w, r := load64(&c.w), load64(&c.r)
 	if w == t.epoch || kind == Read && r == t.epoch {
@@ -130,6 +136,8 @@ func swift(t *Thread, c *cell, kind uint8, site uint32) int {
 // split that began meanwhile took the access along, and is seen by the word that it makes
 // busy, or by what it leaves in w. The r that it leaves says nothing: it is 0, as that of a
 // cell that nobody had read, though a read between may be below.
+//
+//go:nosplit
 func alone(c *cell, kind uint8, w, r uint64) bool {
 	if kind == Read {
 		return load64(&c.w) == w // which is never twice the same
@@ -179,10 +187,56 @@ func TryRead(t *Thread, c *cell, site uint32) int {
 	return Done
 }
 
-// Recheck is Access after a Try that says Check.
-func Recheck(s *State, t *Thread, addr uintptr, kind uint8, site uint32) {
-	c, g, off := wordCell(s, pageFor(s, t, addr), addr)
-	if c != nil {
-		touchPart(s, t, c, g, addr-off, off, off+1, kind, site, true)
+// MaxTry is the most bytes that TryRange takes: a few words, so that it is soon over.
+const MaxTry = 64
+
+// TryRange is Access for whole words on one page of which all cells are there, where no
+// access is a vector and none races. It returns how many bytes it has dealt with, and what
+// is left to do: Done if nothing, Hard if Access is to deal with the rest, Check if Recheck
+// is, too, with the word that follows.
+//
+//go:nosplit
+func TryRange(t *Thread, addr, size uintptr, kind uint8, site uint32) (uintptr, int) {
+	no := addr >> pageShift
+	e := &t.seen[no%nSeen]
+	if e.no != no || e.p == nil || t.epoch == 0 || (addr|size)&7 != 0 || size > MaxTry || addr&(PageSize-1)+size > PageSize {
+		return 0, Hard
+	}
+	firsts, rest := e.p.cells, e.p.rest
+	if firsts == nil || rest == nil {
+		return 0, Hard
+	}
+	for at := uintptr(0); at < size; at += 8 {
+		i := (addr + at) >> 3 & (words - 1)
+		switch swift(t, cellAt(firsts, i), kind, site) {
+		case down:
+			return at, Hard
+		case again:
+			return at, Check
+		}
+		switch swift(t, cellAt(rest, i), kind, site) {
+		case down:
+			return at, Hard
+		case again:
+			return at, Check
+		}
+	}
+	return size, Done
+}
+
+// Recheck is Access after a Try that says Check: of size bytes in one word.
+func Recheck(s *State, t *Thread, addr, size uintptr, kind uint8, site uint32) {
+	for end := addr + size; addr < end; {
+		p := pageFor(s, t, addr)
+		c, g, off := wordCell(s, p, addr)
+		n := g - off
+		if addr+n > end {
+			n = end - addr
+		}
+		if c != nil {
+			touchPart(s, t, c, g, addr-off, off, off+n, kind, site, true)
+			noteDeep(p, c)
+		}
+		addr += n
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// every makes both detectors print each race, however often.
-const every = "suppress_equal_stacks=0 suppress_equal_addresses=0"
+// every makes both detectors print each race, however often, and wait less than their second
+// for other goroutines at the end.
+const every = "suppress_equal_stacks=0 suppress_equal_addresses=0 atexit_sleep_ms=200"
 
 // A mark says that a line is an access of a race, or, second form, that a report
 // there is no fault.

@@ -194,11 +194,11 @@ func racereleaseacquireg(gp *g, addr unsafe.Pointer) {
 // needed: the stack says the same.
 
 func raceReadObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 func raceWriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 // bfExtent returns how many bytes an access to a variable of type t names: all of
@@ -222,10 +222,10 @@ func racewritepc(addr unsafe.Pointer, callerpc, pc uintptr) {
 
 //go:nosplit
 func racereadrangepc(addr unsafe.Pointer, sz, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), sz, bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), sz, bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:nosplit
 func racewriterangepc(addr unsafe.Pointer, sz, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), sz, bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), sz, bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
