@@ -214,14 +214,8 @@ func (d *Detector) Event(e *trace.Event) {
 	case trace.Join:
 		shadow.Acquire(s, t, joinKey(e.Other))
 		shadow.Forget(s, joinKey(e.Other))
-	case trace.Acquire:
-		shadow.Acquire(s, t, uintptr(e.Addr))
-	case trace.Release:
-		shadow.Release(s, t, uintptr(e.Addr))
-	case trace.ReleaseMerge:
-		shadow.ReleaseMerge(s, t, uintptr(e.Addr))
-	case trace.ReleaseAcquire:
-		shadow.ReleaseAcquire(s, t, uintptr(e.Addr))
+	case trace.Acquire, trace.Release, trace.ReleaseMerge, trace.ReleaseAcquire:
+		d.sync(t, e.Kind, uintptr(e.Addr))
 	case trace.Malloc, trace.Free:
 		shadow.Clear(s, uintptr(e.Addr), uintptr(e.Size))
 		d.spans.clear(e.Addr, e.Size)
@@ -245,6 +239,33 @@ func (d *Detector) Event(e *trace.Event) {
 	case trace.Name:
 	default:
 		d.access(t, e)
+	}
+}
+
+// sync handles what t does with the object at addr, as the live run time does.
+func (d *Detector) sync(t *shadow.Thread, kind trace.Kind, addr uintptr) {
+	s := d.state
+	switch kind {
+	case trace.Acquire:
+		if !d.fast || !shadow.TryAcquire(s, t, addr) {
+			shadow.Acquire(s, t, addr)
+		}
+	case trace.Release:
+		if !d.fast || !shadow.TryRelease(s, t, addr, false) {
+			shadow.Release(s, t, addr)
+		}
+	case trace.ReleaseMerge:
+		if !d.fast || !shadow.TryRelease(s, t, addr, true) {
+			shadow.ReleaseMerge(s, t, addr)
+		}
+	case trace.ReleaseAcquire:
+		if d.fast {
+			if o := shadow.TryBegin(s, t, addr, true, true); o != nil {
+				shadow.TryEnd(t, o, true)
+				return
+			}
+		}
+		shadow.ReleaseAcquire(s, t, addr)
 	}
 }
 
@@ -290,10 +311,18 @@ func (d *Detector) piece(t *shadow.Thread, e *trace.Event, p trace.Part, kind ui
 		}
 	}
 	addr, size, count, stride := uintptr(p.Addr), uintptr(p.Size), uintptr(p.Count), uintptr(p.Stride)
-	if d.fast && count == 1 && size == 1 && kind <= shadow.Write && d.try(t, addr, kind, e.Site) {
+	if d.fast && count == 1 && size == 1 && d.try(t, addr, kind, e.Site) {
 		return
 	}
 	if count == 1 {
+		if d.fast && kind <= shadow.Write {
+			n, how := shadow.TryRange(t, addr, size, kind, e.Site)
+			if how == shadow.Check {
+				shadow.Recheck(d.state, t, addr+n, 8, kind, e.Site)
+				n += 8
+			}
+			addr, size = addr+n, size-n
+		}
 		for size > 0 {
 			n := shadow.Access(d.state, t, addr, size, kind, e.Site)
 			addr, size = addr+n, size-n
@@ -313,17 +342,20 @@ func (d *Detector) try(t *shadow.Thread, addr uintptr, kind uint8, site uint32) 
 	if c == nil {
 		return false
 	}
-	if shadow.Same(t, c, kind) {
+	if kind <= shadow.Write && shadow.Same(t, c, kind) || kind > shadow.Write && shadow.SameAtomic(t, c, kind) {
 		return true
 	}
 	how := shadow.Hard
-	if kind == shadow.Write {
+	switch kind {
+	case shadow.Write:
 		how = shadow.TryWrite(t, c, site)
-	} else {
+	case shadow.Read:
 		how = shadow.TryRead(t, c, site)
+	default:
+		how = shadow.TryAtomic(t, c, kind, site)
 	}
 	if how == shadow.Check {
-		shadow.Recheck(d.state, t, addr, kind, site)
+		shadow.Recheck(d.state, t, addr, 1, kind, site)
 	}
 	return how != shadow.Hard
 }

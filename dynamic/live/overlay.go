@@ -33,7 +33,7 @@ func New(goroot string) (*Overlay, error) {
 		return nil, err
 	}
 	b := &builder{tree: t, out: &Overlay{t.version, map[string][]byte{}}}
-	for _, step := range []func() error{b.runtime, b.shadow, b.atomic, b.pointers} {
+	for _, step := range []func() error{b.runtime, b.shadow, b.atomic, b.pointers, b.mutex, b.reflect} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -215,6 +215,87 @@ func (b *builder) pointers() error {
 	}
 	b.emit(rel, src)
 	return nil
+}
+
+// mutex makes sync.Mutex order what its calls of Acquire and Release say, and no more: its
+// atomic operations are its own, and Lock, TryLock and Unlock are accesses.
+func (b *builder) mutex() error {
+	const rel = "internal/sync/mutex.go"
+	f, src, err := b.parse(rel)
+	if err != nil {
+		return err
+	}
+	// Anchors: nothing of sync/atomic is used but these functions, on the state.
+	calls := map[*ast.SelectorExpr]bool{}
+	file := b.fset.File(f.Pos())
+	var at []int
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) > 0 && isName(s.X, "atomic") && (s.Sel.Name == "CompareAndSwapInt32" || s.Sel.Name == "AddInt32") {
+				calls[s] = b.source(src, n.Args[0]) == "&m.state"
+			}
+		case *ast.SelectorExpr:
+			if isName(n.X, "atomic") && !calls[n] {
+				err = b.refuse(rel+": atomic."+n.Sel.Name, "it is not one of the operations on the state of a Mutex that are known")
+			} else if isName(n.X, "atomic") {
+				at = append(at, file.Offset(n.Pos()))
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range slices.Backward(at) {
+		src = slices.Replace(src, i, i+len("atomic."), []byte("bf")...)
+	}
+	for _, edit := range [][2]string{
+		{"func (m *Mutex) Lock() {\n", "\tbfTouch(&m.state)\n"},
+		{"func (m *Mutex) TryLock() bool {\n", "\tbfTouch(&m.state)\n"},
+		{"func (m *Mutex) Unlock() {\n", "\tbfTouch(&m.state)\n"},
+	} {
+		if src, err = b.replace(rel, src, 1, edit[0], edit[0]+edit[1]); err != nil {
+			return err
+		}
+	}
+	if src, err = b.replace(rel, src, 1, "\t\"sync/atomic\"\n", ""); err != nil {
+		return err
+	}
+	own, err := template("sync/bf_mutex.go")
+	if err != nil {
+		return err
+	}
+	b.emit(rel, src)
+	b.emit("internal/sync/bf_mutex.go", own)
+	return nil
+}
+
+// reflect leaves a function out of what is watched that runs where there is little stack and
+// nothing may grow it. All that it accesses is on its own stack.
+func (b *builder) reflect() error {
+	const rel = "reflect/makefunc.go"
+	src, err := b.read(rel)
+	if err != nil {
+		return err
+	}
+	const fn = "//go:nosplit\nfunc moveMakeFuncArgPtrs("
+	if src, err = b.replace(rel, src, 1, fn, "//go:norace\n"+fn); err != nil {
+		return err
+	}
+	b.emit(rel, src)
+	return nil
+}
+
+func isName(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// source returns the text of a node of a file whose text is src.
+func (b *builder) source(src []byte, n ast.Node) string {
+	file := b.fset.File(n.Pos())
+	return string(src[file.Offset(n.Pos()):file.Offset(n.End())])
 }
 
 // words are the widths of the types of sync/atomic.

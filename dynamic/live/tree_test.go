@@ -35,7 +35,7 @@ func TestNew(t *testing.T) {
 
 // anchored are the files that New looks at.
 var anchored = []string{
-	"runtime/race.go", "runtime/race0.go", "runtime/race_amd64.s", "runtime/race_arm64.s", "runtime/atomic_pointer.go",
+	"internal/sync/mutex.go", "reflect/makefunc.go", "runtime/race.go", "runtime/race0.go", "runtime/race_amd64.s", "runtime/race_arm64.s", "runtime/atomic_pointer.go",
 	"sync/atomic/asm.s", "sync/atomic/doc.go", "sync/atomic/doc_64.go", "sync/atomic/race.s", "sync/atomic/type.go", "sync/atomic/value.go",
 }
 
@@ -86,6 +86,10 @@ func TestMutants(t *testing.T) {
 		{"src/sync/atomic/doc.go", "func AddInt32(", "func XorInt32(", "sync/atomic/doc.go: func XorInt32"},
 		{"src/sync/atomic/doc_64.go", "func LoadInt64(addr *int64) (val int64)", "", "sync/atomic/doc.go: func LoadInt64"},
 		{"src/sync/atomic/asm.s", "TEXT ·SwapInt32(", "TEXT ·XorInt32(", "sync/atomic/asm.s: XorInt32"},
+		{"src/internal/sync/mutex.go", "func (m *Mutex) TryLock() bool {", "func (m *Mutex) Try() bool {", "internal/sync/mutex.go: func (m *Mutex) TryLock"},
+		{"src/internal/sync/mutex.go", "atomic.AddInt32(&m.state, delta)", "atomic.AddInt32(&m.other, delta)", "internal/sync/mutex.go: atomic.AddInt32"},
+		{"src/internal/sync/mutex.go", "atomic.AddInt32(&m.state, delta)", "atomic.OrInt32(&m.state, delta)", "internal/sync/mutex.go: atomic.OrInt32"},
+		{"src/reflect/makefunc.go", "//go:nosplit\nfunc moveMakeFuncArgPtrs(", "func moveMakeFuncArgPtrs(", "reflect/makefunc.go: //go:nosplit"},
 		{"src/sync/atomic/type.go", "", "package atomic\n", "sync/atomic/type.go"},
 		{"src/sync/atomic/value.go", "", "package atomic\n", "sync/atomic/value.go"},
 	} {

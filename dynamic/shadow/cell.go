@@ -22,6 +22,7 @@ const (
 	busy     = uint64(special)
 )
 
+//go:nosplit
 func cellAt(p *cell, i uintptr) *cell {
 	return (*cell)(unsafe.Add(unsafe.Pointer(p), i*cellSize))
 }
@@ -128,7 +129,7 @@ func touchRead(s *State, t *Thread, c *cell, lo, size uintptr, site uint32, excl
 			continue
 		}
 		if r&special != 0 {
-			e := entryOf(s, &readersOf(r).r, t.slot, true)
+			e := entryOf(s, &readersOf(r).r, t.slot)
 			if e.epoch == me && !redo {
 				return done
 			}
@@ -155,7 +156,7 @@ func touchRead(s *State, t *Thread, c *cell, lo, size uintptr, site uint32, excl
 			break
 		}
 		x := newReaders(s, r, c.rs)
-		e := entryOf(s, &x.r, t.slot, true)
+		e := entryOf(s, &x.r, t.slot)
 		e.epoch, e.site = me, site
 		if !cas64(&c.r, r, uint64(uintptr(unsafe.Pointer(x)))|special) {
 			freeReaders(s, x)
@@ -223,7 +224,7 @@ func touchAtomic(s *State, t *Thread, c *cell, kind uint8, lo, size uintptr, sit
 	if kind == AtomicWrite {
 		v = &at.w
 	}
-	e := entryOf(s, v, t.slot, true)
+	e := entryOf(s, v, t.slot)
 	if e.epoch == me && !redo {
 		return done
 	}

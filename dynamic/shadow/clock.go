@@ -31,6 +31,7 @@ const (
 	levels    = 4 // 16^4 is more than MaxSlots
 )
 
+//go:nosplit
 func blockOf(w uint64) *block { return (*block)(pointer(uintptr(w))) }
 
 func newBlock(s *State) *block {
@@ -100,20 +101,28 @@ func dropTree(s *State, root uint64, height uint32) {
 }
 
 // get returns the entry of slot i.
+//
+//go:nosplit
 func (c *clock) get(i uint32) uint64 {
 	if i+1 == c.own {
 		return c.v
 	}
-	if c.root == 0 || i>>(blockBits*(c.height+1)) != 0 {
+	return entryIn(c.root, c.height, i)
+}
+
+// entryIn returns the entry of slot i in a tree, 0 if it has none.
+//
+//go:nosplit
+func entryIn(root uint64, height, i uint32) uint64 {
+	if root == 0 || i>>(blockBits*(height+1)) != 0 {
 		return 0
 	}
-	w := c.root
-	for h := c.height; h > 0; h-- {
-		if w = blockOf(w).w[i>>(blockBits*h)%blockLen]; w == 0 {
+	for h := height; h > 0; h-- {
+		if root = blockOf(root).w[i>>(blockBits*h)%blockLen]; root == 0 {
 			return 0
 		}
 	}
-	return blockOf(w).w[i%blockLen]
+	return blockOf(root).w[i%blockLen]
 }
 
 // raise makes the tree at least so high.

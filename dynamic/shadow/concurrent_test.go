@@ -106,11 +106,19 @@ func fastAccess(s *State, t *Thread, at uintptr, o op) {
 			how = TryRead(t, c, 0)
 		}
 		if how == Check {
-			Recheck(s, t, at, o.kind, 0)
+			Recheck(s, t, at, 1, o.kind, 0)
 		}
 		if how != Hard {
 			return
 		}
+	}
+	if o.kind <= Write {
+		n, how := TryRange(t, at, o.size, o.kind, 0)
+		if how == Check {
+			Recheck(s, t, at+n, 8, o.kind, 0)
+			n += 8
+		}
+		at, o.size = at+n, o.size-n
 	}
 	accessAll(s, t, at, o)
 }

@@ -87,4 +87,6 @@ func free(s *State, pool int, p unsafe.Pointer, n uintptr) {
 
 // pointer makes a pointer of an address that alloc returned, or of a word that
 // holds one and the mark of special words.
+//
+//go:nosplit
 func pointer(a uintptr) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(nil), a) }

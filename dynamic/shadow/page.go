@@ -83,6 +83,8 @@ func pageOf(s *State, addr uintptr, create bool) *page {
 }
 
 // pageKnown is pageOf for a page that may not be there, without calls.
+//
+//go:nosplit
 func pageKnown(s *State, addr uintptr) *page {
 	if addr>>addrBits != 0 {
 		return nil

@@ -11,8 +11,10 @@ type split struct {
 
 const splitSize = unsafe.Sizeof(split{})
 
+//go:nosplit
 func splitOf(w uint64) *split { return (*split)(pointer(uintptr(w &^ special))) }
 
+//go:nosplit
 func (x *split) cell(i uintptr) *cell {
 	return cellAt((*cell)(unsafe.Add(unsafe.Pointer(x), splitSize)), i)
 }

@@ -124,6 +124,7 @@ func lock(p *uint32) {
 	}
 }
 
+//go:nosplit
 func unlock(p *uint32) { release32(p, 0) }
 
 func initState(s *State, o Options) {

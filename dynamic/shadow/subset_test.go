@@ -46,6 +46,7 @@ func TestSubsetNotices(t *testing.T) {
 		{"type bad struct { next *bad }", "notInHeap"},
 		{"import \"sync\"\nvar _ sync.Mutex", "import"},
 		{"func bad(f float64) {}", "floating point"},
+		{"//go:nosplit\nfunc bad(p *uint32) { lock(p) }", "bad is nosplit, and calls lock"},
 	} {
 		got := strings.Join(checkSubset(t, test.src), "\n")
 		if !strings.Contains(got, test.want) {
@@ -77,7 +78,7 @@ func checkSubset(t *testing.T, extra string) []string {
 		if strings.HasSuffix(name, "_test.go") || name == "shim_other.go" {
 			continue
 		}
-		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,19 +88,20 @@ func checkSubset(t *testing.T, extra string) []string {
 		}
 	}
 	if extra != "" {
-		f, err := parser.ParseFile(fset, "extra.go", "package shadow\n"+extra, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, "extra.go", "package shadow\n"+extra, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all, core = append(all, f), append(core, f)
 	}
-	c := &subset{fset: fset, info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}, calls: map[string]map[string]bool{}}
+	c := &subset{fset: fset, info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}, calls: map[string]map[string]bool{}, nosplit: map[string]bool{}}
 	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // the shim's imports are empty
 	_, _ = conf.Check("shadow", fset, all, c.info)
 	for _, f := range core {
 		c.file(f)
 	}
 	c.recursion()
+	c.interruptions()
 	return c.problems
 }
 
@@ -107,6 +109,7 @@ type subset struct {
 	fset     *token.FileSet
 	info     *types.Info
 	calls    map[string]map[string]bool
+	nosplit  map[string]bool
 	fn       string
 	problems []string
 	callees  map[ast.Expr]bool
@@ -130,6 +133,7 @@ func (c *subset) file(f *ast.File) {
 		case *ast.FuncDecl:
 			c.fn = c.info.Defs[d.Name].(*types.Func).FullName()
 			c.calls[c.fn] = map[string]bool{}
+			c.nosplit[c.fn] = d.Doc != nil && slices.ContainsFunc(d.Doc.List, func(l *ast.Comment) bool { return l.Text == "//go:nosplit" })
 		case *ast.GenDecl:
 			if d.Tok == token.VAR {
 				c.bad(d, "variable of the package")
@@ -270,6 +274,21 @@ func (c *subset) recursion() {
 			}
 		}
 	}
+}
+
+// atomics are the functions of the shim that are nosplit in package runtime too.
+var atomics = strings.Fields("load64 store64 cas64 load32 store32 release32 cas32 swap32 add32 loadp storep casp")
+
+// interruptions finds functions marked nosplit that call others than such ones.
+func (c *subset) interruptions() {
+	for f := range c.calls {
+		for g := range c.calls[f] {
+			if name := strings.TrimPrefix(g, "shadow."); c.nosplit[f] && !c.nosplit[g] && !slices.Contains(atomics, name) {
+				c.problems = append(c.problems, strings.TrimPrefix(f, "shadow.")+" is nosplit, and calls "+name)
+			}
+		}
+	}
+	sort.Strings(c.problems)
 }
 
 // TestNoEscape asks the compiler whether anything is allocated in the Go heap.

@@ -34,9 +34,8 @@ type seenSync struct {
 
 const nSyncs = 4
 
-// lockSync returns the locked object at addr, which t wants; nil if there is none and
-// create is false.
-func lockSync(s *State, t *Thread, addr uintptr, create bool) *syncObj {
+// lockSync returns the locked object at addr, which t wants. It is made if there is none.
+func lockSync(s *State, t *Thread, addr uintptr) *syncObj {
 	e := &t.syncs[(addr>>2^addr>>5)%nSyncs]
 	if o := e.o; o != nil && e.addr == addr {
 		lock(&o.lk)
@@ -45,33 +44,18 @@ func lockSync(s *State, t *Thread, addr uintptr, create bool) *syncObj {
 		}
 		unlock(&o.lk)
 	}
-	o := lockSyncAt(s, addr, create)
-	if o != nil {
-		e.addr, e.o = addr, o
-	}
-	return o
-}
-
-// lockSyncAt is lockSync without memory.
-func lockSyncAt(s *State, addr uintptr, create bool) *syncObj {
-	p := pageOf(s, addr, create)
-	if p == nil {
-		return nil
-	}
+	p := pageOf(s, addr, true)
 	lock(&p.lk)
-	o := findSync(s, p, addr, create)
-	if o != nil {
-		lock(&o.lk)
-	}
+	o := findSync(s, p, addr)
+	lock(&o.lk)
 	unlock(&p.lk)
+	e.addr, e.o = addr, o
 	return o
 }
 
-func findSync(s *State, p *page, addr uintptr, create bool) *syncObj {
+// findSync returns the object at addr of the locked page p. It is made if there is none.
+func findSync(s *State, p *page, addr uintptr) *syncObj {
 	if p.syncs == nil {
-		if !create {
-			return nil
-		}
 		p.syncs = (*syncTable)(alloc(s, poolMisc, unsafe.Sizeof(syncTable{})))
 	}
 	head := &p.syncs.b[addr/4%syncBuckets]
@@ -79,9 +63,6 @@ func findSync(s *State, p *page, addr uintptr, create bool) *syncObj {
 		if o.addr == addr {
 			return o
 		}
-	}
-	if !create {
-		return nil
 	}
 	o := newSync(s)
 	lock(&o.lk)
@@ -117,20 +98,18 @@ func dropSync(s *State, o *syncObj) {
 }
 
 // Acquire orders what t does from now on after all that was released to the
-// object at addr.
+// object at addr. There is an object from then on, so that t remembers that it is
+// empty: the semaphores of a RWMutex that has no writers are acquired only.
 func Acquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	if o := lockSync(s, t, addr, false); o != nil {
-		acquire(s, t, o)
-		unlock(&o.lk)
-	}
+	o := lockSync(s, t, addr)
+	acquire(s, t, o)
+	unlock(&o.lk)
 }
 
-// acquire is Acquire for a locked object. A clock that covers an epoch covers the
-// clock of that epoch, unless its slot was taken from a goroutine that its next owner
-// does not come after.
+// acquire is Acquire for a locked object.
 func acquire(s *State, t *Thread, o *syncObj) {
-	if o.from == 0 || !before(t, o.from) || load32(&s.uncovered) != 0 {
+	if !covers(s, t, o) {
 		t.vc.join(s, &o.vc)
 	}
 }
@@ -138,10 +117,7 @@ func acquire(s *State, t *Thread, o *syncObj) {
 // release makes the clock of the locked object o that of t. A new epoch must follow.
 func release(s *State, t *Thread, o *syncObj) {
 	o.vc.copyFrom(s, &t.vc)
-	o.from = t.epoch
-	if load64(&t.bare) >= t.epoch {
-		o.from = 0
-	}
+	o.from = fromOf(t)
 }
 
 // Release publishes what t did through the object at addr, in place of what was
@@ -149,7 +125,7 @@ func release(s *State, t *Thread, o *syncObj) {
 // are committed: one committed later would bear an epoch that nobody has acquired.
 func Release(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, t, addr, true)
+	o := lockSync(s, t, addr)
 	release(s, t, o)
 	unlock(&o.lk)
 	tick(t)
@@ -158,11 +134,15 @@ func Release(s *State, t *Thread, addr uintptr) {
 // ReleaseMerge is Release that keeps what was released to the object before.
 func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, t, addr, true)
-	o.vc.fold(s)
-	o.vc.own = 0
-	o.vc.join(s, &t.vc)
-	o.from = 0
+	o := lockSync(s, t, addr)
+	if covers(s, t, o) {
+		release(s, t, o)
+	} else {
+		o.vc.fold(s)
+		o.vc.own = 0
+		o.vc.join(s, &t.vc)
+		o.from = 0
+	}
 	unlock(&o.lk)
 	tick(t)
 }
@@ -171,11 +151,15 @@ func ReleaseMerge(s *State, t *Thread, addr uintptr) {
 // before, but that is not passed on.
 func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 	commitAll(s, t)
-	o := lockSync(s, t, addr, true)
-	t.was.copyFrom(s, &o.vc)
-	release(s, t, o)
-	t.vc.join(s, &t.was)
-	t.was.release(s)
+	o := lockSync(s, t, addr)
+	if covers(s, t, o) {
+		release(s, t, o)
+	} else {
+		t.was.copyFrom(s, &o.vc)
+		release(s, t, o)
+		t.vc.join(s, &t.was)
+		t.was.release(s)
+	}
 	unlock(&o.lk)
 	tick(t)
 }
@@ -186,7 +170,7 @@ func ReleaseAcquire(s *State, t *Thread, addr uintptr) {
 // one did.
 func BeginAtomic(s *State, t *Thread, addr uintptr) *syncObj {
 	commitAll(s, t)
-	return lockSync(s, t, addr, true)
+	return lockSync(s, t, addr)
 }
 
 // EndAtomic ends what BeginAtomic began, on object o: an operation that reads

@@ -34,6 +34,8 @@ type seenPage struct {
 const nSeen = 8
 
 // before reports whether the access of epoch e happens before what t does now.
+//
+//go:nosplit
 func before(t *Thread, e uint64) bool {
 	return t.vc.get(uint32(e>>slotShift)) >= e&clockMask
 }
@@ -111,6 +113,8 @@ func takeSlot(s *State, t *Thread) uint32 {
 }
 
 // tick begins a new epoch of t.
+//
+//go:nosplit
 func tick(t *Thread) {
 	if t.slot != noSlot {
 		t.vc.v++

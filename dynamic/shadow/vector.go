@@ -12,7 +12,7 @@ type entry struct {
 const (
 	entrySize = unsafe.Sizeof(entry{})
 	nFirst    = 4
-	nSegs     = 7 // 4, 16, 64, ... 65536 slots
+	nSegs     = 8 // 4, 16, 64, ... slots: one more than there can be, so that a mask bounds the index
 )
 
 // vector holds one access for each slot. Only a slot's owner writes its entry, and
@@ -44,35 +44,53 @@ type atoms struct {
 	r, w vector
 }
 
+//go:nosplit
 func readersOf(r uint64) *readers { return (*readers)(pointer(uintptr(r &^ special))) }
 
+//go:nosplit
 func loadAtoms(x *readers) *atoms { return (*atoms)(loadp(unsafe.Pointer(&x.at))) }
 
-// entryOf returns the entry of slot, or nil if create is false and there is none.
-func entryOf(s *State, v *vector, slot uint32, create bool) *entry {
+// segment returns which of a vector's segments has slot, which is not one of the first, and
+// the first slot in it. It has three times as many.
+//
+//go:nosplit
+func segment(slot uint32) (k, lo uint32) {
+	for lo = nFirst; slot >= lo*4; lo *= 4 {
+		k++
+	}
+	return k, lo
+}
+
+// entryOf returns the entry of slot. It is made if there is none.
+func entryOf(s *State, v *vector, slot uint32) *entry {
+	if e := entryKnown(v, slot); e != nil {
+		return e
+	}
+	k, lo := segment(slot)
+	n := uintptr(lo*3) * entrySize
+	p := alloc(s, poolVecs, n)
+	if !casp(unsafe.Pointer(&v.seg[k]), nil, p) {
+		free(s, poolVecs, p, n)
+	}
+	return entryKnown(v, slot)
+}
+
+// entryKnown returns the entry of slot, or nil if there is none.
+//
+//go:nosplit
+func entryKnown(v *vector, slot uint32) *entry {
 	if slot < nFirst {
 		return &v.first[slot]
 	}
-	k, lo := 0, uint32(nFirst)
-	for slot >= lo*4 {
-		k++
-		lo *= 4
-	}
-	p := (*entry)(loadp(unsafe.Pointer(&v.seg[k])))
+	k, lo := segment(slot)
+	p := (*entry)(loadp(unsafe.Pointer(&v.seg[k%nSegs])))
 	if p == nil {
-		if !create {
-			return nil
-		}
-		n := uintptr(lo*3) * entrySize
-		p = (*entry)(alloc(s, poolVecs, n))
-		if !casp(unsafe.Pointer(&v.seg[k]), nil, unsafe.Pointer(p)) {
-			free(s, poolVecs, unsafe.Pointer(p), n)
-			p = (*entry)(loadp(unsafe.Pointer(&v.seg[k])))
-		}
+		return nil
 	}
 	return entryAt(p, slot-lo)
 }
 
+//go:nosplit
 func entryAt(p *entry, i uint32) *entry {
 	return (*entry)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*entrySize))
 }
@@ -81,7 +99,7 @@ func entryAt(p *entry, i uint32) *entry {
 func newReaders(s *State, r uint64, site uint32) *readers {
 	x := (*readers)(alloc(s, poolVecs, unsafe.Sizeof(readers{})))
 	if r != 0 {
-		e := entryOf(s, &x.r, Slot(r), true)
+		e := entryOf(s, &x.r, Slot(r))
 		e.epoch, e.site = r, site
 		x.r.dirty = 1
 	}

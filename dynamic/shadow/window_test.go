@@ -159,12 +159,12 @@ func TestVector(t *testing.T) {
 	x := newReaders(l.s, 0, 0)
 	const n = 5000
 	for i := range uint32(n) {
-		entryOf(l.s, &x.r, i, true).epoch = uint64(i)<<slotShift | 1
+		entryOf(l.s, &x.r, i).epoch = uint64(i)<<slotShift | 1
 	}
 	y := copyReaders(l.s, x)
 	for i := range uint32(n) {
 		for _, v := range []*vector{&x.r, &y.r} {
-			if e := entryOf(l.s, v, i, false); e == nil || e.epoch != uint64(i)<<slotShift|1 {
+			if e := entryKnown(v, i); e == nil || e.epoch != uint64(i)<<slotShift|1 {
 				t.Fatalf("slot %d has %v", i, e)
 			}
 		}

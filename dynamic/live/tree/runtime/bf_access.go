@@ -17,7 +17,21 @@ import (
 //go:nosplit
 func racefuncenter(callpc uintptr) {
 	if t := bfOf(getg().racectx); t != nil {
-		t.local.calls++
+		if t.local.calls++; t.local.calls == 1 {
+			bfBegin(t)
+		}
+	}
+}
+
+// bfBegin lets the thread go first that has started this goroutine and woken this thread to
+// run it. Where threads outnumber processors the system may run the woken one in place of
+// the other, and so all of a short goroutine within its go statement: then locks order what
+// else would run side by side, and races are not seen.
+//
+//go:nosplit
+func bfBegin(t *bfThread) {
+	if t.local.starter != getg().m.id {
+		systemstack(osyield)
 	}
 }
 
@@ -33,12 +47,13 @@ func raceread(addr uintptr) {
 	// This is bfFind and bfSame for aligned addresses. Page 0 is none.
 	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
 		if c := e.p.cells; c != nil {
-			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch || c.r == t.epoch {
-				return
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w != t.epoch && c.r != t.epoch {
+				bfOne(t, c, addr, bfRead, getfp(), sys.GetCallerPC())
 			}
+			return
 		}
 	}
-	bfOne(t, addr, bfRead, getfp(), sys.GetCallerPC())
+	bfOther(t, addr, bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
@@ -49,66 +64,141 @@ func racewrite(addr uintptr) {
 	}
 	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
 		if c := e.p.cells; c != nil {
-			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch {
-				return
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w != t.epoch {
+				bfOne(t, c, addr, bfWrite, getfp(), sys.GetCallerPC())
 			}
+			return
 		}
 	}
-	bfOne(t, addr, bfWrite, getfp(), sys.GetCallerPC())
+	bfOther(t, addr, bfWrite, getfp(), sys.GetCallerPC())
 }
 
-// bfOne is bfSeen for one byte, and tries to do without the system stack.
+// bfOther is bfOne for an address whose cell is not known.
 //
 //go:nosplit
-func bfOne(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
+func bfOther(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
+	c := bfFind(&bfWorld, t, addr)
+	if c == nil {
+		bfSeen(addr, 1, kind, fp, pc, 0)
+	} else if !bfSame(t, c, kind) {
+		bfOne(t, c, addr, kind, fp, pc)
+	}
+}
+
+// bfOne is bfSeen for one byte that has the cell c, and tries to do without the system stack.
+//
+//go:nosplit
+func bfOne(t *bfThread, c *bf_cell, addr uintptr, kind uint8, fp, pc uintptr) {
 	if gp := getg(); addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
 		return // and the stack may move before the end of this
 	}
-	c := bfFind(&bfWorld, t, addr)
-	if c != nil && bfSame(t, c, kind) {
+	site := bfSiteOf(t, fp, pc)
+	if site == 0 || t.epoch == 0 || !bfTry(t, c, addr, kind, site) {
+		bfSeen(addr, 1, kind, fp, pc, site)
+	}
+}
+
+// bfSiteOf returns the site of an access that compiled code makes at pc, if the last one or
+// one of a few was made there in the same call; else 0.
+//
+//go:nosplit
+func bfSiteOf(t *bfThread, fp, pc uintptr) uint32 {
+	if m := &t.local.sites[pc>>2%bfSites]; m.pc == pc && m.fp == fp && m.calls == t.local.calls {
+		return m.site
+	}
+	return 0
+}
+
+// bfNoted is bfOne for an access that a function makes for its caller, and that does not
+// count as a call.
+//
+//go:nosplit
+func bfNoted(addr uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	t := bfOf(gp.racectx)
+	if t == nil || gp != gp.m.curg || !bfHas(addr) {
 		return
 	}
-	if m := &t.local.sites[pc>>2%bfSites]; c != nil && m.pc == pc && m.fp == fp && m.calls == t.local.calls {
-		how := bfHard
-		if kind == bfRead {
-			how = bfTryRead(t, c, m.site)
-		} else {
-			how = bfTryWrite(t, c, m.site)
-		}
-		switch how {
-		case bfDone:
+	if c := bfFind(&bfWorld, t, addr); c != nil {
+		if bfSame(t, c, kind) {
 			return
-		case bfCheck:
-			systemstack(func() { bfRecheck(&bfWorld, t, addr, kind, m.site) })
+		}
+		if site := bfSiteKnown(t, fp, pc, gp); site != 0 && bfTry(t, c, addr, kind, site) {
 			return
 		}
 	}
-	bfSeen(addr, 1, kind, fp, pc)
+	bfSeen(addr, 1, kind, fp, pc, 0)
+}
+
+// bfTry makes an access of any kind to c, which bfFind returned for addr, unless that takes
+// the system stack. It reports whether it did.
+//
+//go:nosplit
+func bfTry(t *bfThread, c *bf_cell, addr uintptr, kind uint8, site uint32) bool {
+	how := bfHard
+	switch kind {
+	case bfRead:
+		how = bfTryRead(t, c, site)
+	case bfWrite:
+		how = bfTryWrite(t, c, site)
+	default:
+		how = bfTryAtomic(t, c, kind, site)
+	}
+	if how == bfCheck {
+		systemstack(func() { bfRecheck(&bfWorld, t, addr, 1, kind, site) })
+	}
+	return how != bfHard
 }
 
 //go:nosplit
 func racereadrange(addr, size uintptr) {
-	bfSeen(addr, size, bfRead, getfp(), sys.GetCallerPC())
+	bfSome(addr, size, bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
 func racewriterange(addr, size uintptr) {
-	bfSeen(addr, size, bfWrite, getfp(), sys.GetCallerPC())
+	bfSome(addr, size, bfWrite, getfp(), sys.GetCallerPC())
 }
 
-// bfSeen says that the current goroutine accesses size bytes at addr. fp is the frame
-// pointer of the function that pc returns from; see bfSite.
+// bfSome is bfSeen for compiled code, and tries to do without the system stack.
 //
 //go:nosplit
-func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
+func bfSome(addr, size uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	t := bfOf(gp.racectx)
+	if t == nil || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
+		return
+	}
+	site := bfSiteOf(t, fp, pc)
+	if site != 0 && size <= bfMaxTry {
+		n, how := bfTryRange(t, addr, size, kind, site)
+		switch how {
+		case bfDone:
+			return
+		case bfCheck:
+			systemstack(func() { bfRecheck(&bfWorld, t, addr+n, 8, kind, site) })
+			n += 8
+		}
+		addr, size = addr+n, size-n
+	}
+	bfSeen(addr, size, kind, fp, pc, site)
+}
+
+// bfSeen says that the current goroutine accesses size bytes at addr. site is that of the
+// access, or 0: then fp is the frame pointer of the function that pc returns from.
+//
+//go:nosplit
+func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr, site uint32) {
 	gp := getg()
 	t := bfOf(gp.racectx)
 	if t == nil || gp != gp.m.curg || !bfHas(addr) || addr-gp.stack.lo < gp.stack.hi-gp.stack.lo {
 		return
 	}
 	systemstack(func() {
-		site := bfSite(fp, pc, gp)
-		t.local.sites[pc>>2%bfSites] = bfSiteMemo{pc, fp, t.local.calls, site}
+		if site == 0 {
+			site = bfSite(fp, pc, gp)
+			t.local.sites[pc>>2%bfSites] = bfSiteMemo{pc, fp, t.local.calls, site}
+		}
 		for size > 0 {
 			n := bfAccess(&bfWorld, t, addr, size, kind, site)
 			if n >= size {
@@ -124,45 +214,45 @@ func bfSeen(addr, size uintptr, kind uint8, fp, pc uintptr) {
 //go:linkname race_Read internal/race.Read
 //go:nosplit
 func race_Read(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:linkname race_Write internal/race.Write
 //go:nosplit
 func race_Write(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfWrite, getfp(), sys.GetCallerPC())
 }
 
 //go:linkname race_ReadRange internal/race.ReadRange
 //go:nosplit
 func race_ReadRange(addr unsafe.Pointer, len int) {
-	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_WriteRange internal/race.WriteRange
 //go:nosplit
 func race_WriteRange(addr unsafe.Pointer, len int) {
-	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_ReadPC internal/race.ReadPC
 func race_ReadPC(addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_WritePC internal/race.WritePC
 func race_WritePC(addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_ReadObjectPC internal/race.ReadObjectPC
 func race_ReadObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_WriteObjectPC internal/race.WriteObjectPC
 func race_WriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:linkname race_Acquire internal/race.Acquire

@@ -14,28 +14,28 @@ import (
 //
 //go:nosplit
 func RaceRead(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 // RaceWrite says that the caller writes the variable at addr.
 //
 //go:nosplit
 func RaceWrite(addr unsafe.Pointer) {
-	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 // RaceReadRange says that the caller reads len bytes at addr.
 //
 //go:nosplit
 func RaceReadRange(addr unsafe.Pointer, len int) {
-	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 // RaceWriteRange says that the caller writes len bytes at addr.
 //
 //go:nosplit
 func RaceWriteRange(addr unsafe.Pointer, len int) {
-	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), uintptr(max(len, 0)), bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 // RaceAcquire orders what the caller does from now on after all that was released to

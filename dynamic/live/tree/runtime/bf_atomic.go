@@ -49,12 +49,22 @@ func bfDo(p unsafe.Pointer, size uint8, op uint8, a, b uint64, fp, pc uintptr) u
 		v, _ := bfRaw(p, size, op, a, b)
 		return v
 	}
+	kind := uint8(bfAtomicWrite)
+	if op == bfLoad {
+		kind = bfAtomicRead
+	}
+	bfAtomicAccess(t, uintptr(p), kind, fp, pc)
+	if o := bfTryBegin(&bfWorld, t, uintptr(p), op != bfStore, op != bfLoad); o != nil {
+		v, wrote := bfRaw(p, size, op, a, b)
+		bfTryEnd(t, o, wrote)
+		return v
+	}
 	var v uint64
 	systemstack(func() {
-		o := bfAtomicBegin(t, uintptr(p), fp, pc, op)
+		o := bfBeginAtomic(&bfWorld, t, uintptr(p))
 		wrote := false
 		v, wrote = bfRaw(p, size, op, a, b)
-		bfAtomicEnd(t, o, op, wrote)
+		bfEndAtomic(&bfWorld, t, o, op != bfStore, wrote)
 	})
 	return v
 }
@@ -73,25 +83,45 @@ func bfAtomicOn(addr uintptr) *bfThread {
 	return t
 }
 
-// bfAtomicBegin checks the access and locks the object.
-func bfAtomicBegin(t *bfThread, addr, fp, pc uintptr, op uint8) *bf_syncObj {
-	kind := uint8(bfAtomicWrite)
-	if op == bfLoad {
-		kind = bfAtomicRead
-	}
-	c := bfFind(&bfWorld, t, addr)
-	if c == nil || !bfSameAtomic(t, c, kind) {
-		site := bfSite(fp, pc, getg().m.curg)
-		if c == nil || bfTryAtomic(&bfWorld, t, c, addr, kind, site) == bfHard {
-			bfAccess(&bfWorld, t, addr, 1, kind, site)
+// bfAtomicAccess checks an atomic access.
+//
+//go:nosplit
+func bfAtomicAccess(t *bfThread, addr uintptr, kind uint8, fp, pc uintptr) {
+	gp := getg()
+	if c := bfFind(&bfWorld, t, addr); c != nil {
+		if bfSameAtomic(t, c, kind) {
+			return
+		}
+		if site := bfSiteKnown(t, fp, pc, gp); site != 0 && bfTry(t, c, addr, kind, site) {
+			return
 		}
 	}
-	return bfBeginAtomic(&bfWorld, t, addr)
+	systemstack(func() {
+		site := bfSite(fp, pc, gp)
+		t.local.sites[pc>>2%bfSites] = bfSiteMemo{pc, fp, t.local.calls, site}
+		bfAccess(&bfWorld, t, addr, 1, kind, site)
+	})
 }
 
-func bfAtomicEnd(t *bfThread, o *bf_syncObj, op uint8, wrote bool) {
-	bfEndAtomic(&bfWorld, t, o, op != bfStore, wrote)
+// The state of a sync.Mutex is package internal/sync's own. What a lock orders is what
+// Acquire and Release say, no more: a goroutine that fails to lock learns nothing by that.
+// But a mutex that is overwritten while it is used is a race, so its use is an access.
+
+//go:linkname bfTouch internal/sync.bfTouch
+//go:nosplit
+func bfTouch(p *int32) {
+	if t := bfAtomicOn(uintptr(unsafe.Pointer(p))); t != nil {
+		bfAtomicAccess(t, uintptr(unsafe.Pointer(p)), bfAtomicRead, getfp(), sys.GetCallerPC())
+	}
 }
+
+//go:linkname bfCompareAndSwapInt32 internal/sync.bfCompareAndSwapInt32
+//go:nosplit
+func bfCompareAndSwapInt32(p *int32, old, new int32) bool { return atomic.Casint32(p, old, new) }
+
+//go:linkname bfAddInt32 internal/sync.bfAddInt32
+//go:nosplit
+func bfAddInt32(p *int32, delta int32) int32 { return atomic.Xaddint32(p, delta) }
 
 // bfRaw performs an operation and reports whether it wrote. For bfCas it returns 1 if it
 // swapped, for bfAdd the new value, for the others the old one.

@@ -18,8 +18,9 @@ type bf_home struct{ _ bf_notInHeap }
 // bf_local is what is kept with each thread: the stacks of its last accesses. One is
 // that of another access at the same place in the same call of the same function.
 type bf_local struct {
-	calls uint64 // functions entered so far
-	sites [bfSites]bfSiteMemo
+	calls   uint64 // functions entered so far
+	sites   [bfSites]bfSiteMemo
+	starter int64 // the system's thread that executed the go statement
 }
 
 const bfSites = 8

@@ -44,11 +44,14 @@ var (
 	bfStacks     [bfStackHash]*bfStack
 )
 
+//go:nosplit
 func (s *bfStack) pc(i uint32) *uintptr {
 	return (*uintptr)(unsafe.Add(unsafe.Pointer(s), unsafe.Sizeof(bfStack{})+uintptr(i)*goarch.PtrSize))
 }
 
 // bfStackOf returns the stack with a number, nil for 0.
+//
+//go:nosplit
 func bfStackOf(id uint32) *bfStack {
 	if id == 0 {
 		return nil
@@ -56,27 +59,31 @@ func bfStackOf(id uint32) *bfStack {
 	return bfStackIDs[id/bfStackBlock].s[id%bfStackBlock]
 }
 
+// bfUp returns the frame pointer of the function that called the one whose frame pointer
+// is fp, and the address that the caller returns to; 0 where the stack of gp ends.
+//
+//go:nosplit
+func bfUp(fp uintptr, gp *g) (up, pc uintptr) {
+	if fp-gp.stack.lo >= gp.stack.hi-gp.stack.lo-2*goarch.PtrSize {
+		return 0, 0
+	}
+	up = *(*uintptr)(unsafe.Pointer(fp))
+	if up <= fp || up-gp.stack.lo >= gp.stack.hi-gp.stack.lo-2*goarch.PtrSize {
+		return 0, 0 // frame pointers go upwards
+	}
+	return up, *(*uintptr)(unsafe.Pointer(up + goarch.PtrSize))
+}
+
 // bfWalk fills pcs with pc and the return addresses of the frames above fp, the frame
 // pointer of a function that gp called at pc, and returns how many there are.
 func bfWalk(pcs []uintptr, fp, pc uintptr, gp *g) int {
 	pcs[0] = pc
-	n := 1
-	for n < len(pcs) {
-		if fp-gp.stack.lo >= gp.stack.hi-gp.stack.lo-2*goarch.PtrSize {
-			break
+	for n := 1; n < len(pcs); n++ {
+		if fp, pcs[n] = bfUp(fp, gp); pcs[n] == 0 {
+			return n
 		}
-		up := *(*uintptr)(unsafe.Pointer(fp))
-		if up <= fp || up-gp.stack.lo >= gp.stack.hi-gp.stack.lo-2*goarch.PtrSize {
-			break // frame pointers go upwards
-		}
-		fp = up
-		pcs[n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
-		if pcs[n] == 0 {
-			break
-		}
-		n++
 	}
-	return n
+	return len(pcs)
 }
 
 // bfSite returns the number of the stack of an access that gp makes. fp is the frame
@@ -84,6 +91,31 @@ func bfWalk(pcs []uintptr, fp, pc uintptr, gp *g) int {
 func bfSite(fp, pc uintptr, gp *g) uint32 {
 	var pcs [bfAccessDepth]uintptr
 	return bfIntern(pcs[:bfWalk(pcs[:], fp, pc, gp)])
+}
+
+// bfSiteKnown is bfSite for a stack that is that of another access of t at pc: of the last
+// one, or one of a few. It is 0 if it is not.
+//
+//go:nosplit
+func bfSiteKnown(t *bfThread, fp, pc uintptr, gp *g) uint32 {
+	m := &t.local.sites[pc>>2%bfSites]
+	if m.pc != pc {
+		return 0
+	}
+	s := bfStackOf(m.site)
+	if s == nil {
+		return 0
+	}
+	for i := uint32(1); i < bfAccessDepth; i++ {
+		fp, pc = bfUp(fp, gp)
+		switch {
+		case i == s.n && pc == 0:
+			return m.site
+		case i == s.n || pc != *s.pc(i):
+			return 0
+		}
+	}
+	return m.site
 }
 
 // bfIntern returns the number of a stack, 0 if there are too many.

@@ -11,7 +11,7 @@
 // If a goroutine's stack grew while it holds one, the runtime would call racemalloc
 // for the new stack, and wait for itself. So the state machine runs on the system
 // stack, where nothing grows and nothing is preempted. Fast paths are nosplit
-// functions that do nothing but look.
+// functions: they look, or take a lock that is free for some instructions.
 //
 // # Which memory
 //
@@ -109,6 +109,7 @@ func racectxstart(pc, spawnctx uintptr) (racectx uintptr) {
 			id = pp.goidcache - 1 // newproc1 has just taken that one
 		}
 		t := bfFork(&bfWorld, bfOf(spawnctx), id)
+		t.local.starter = getg().m.id
 		bfOwn(t, pc)
 		racectx = uintptr(unsafe.Pointer(t))
 	})
@@ -154,7 +155,7 @@ func raceacquireg(gp *g, addr unsafe.Pointer) {
 
 //go:nosplit
 func raceacquirectx(racectx uintptr, addr unsafe.Pointer) {
-	if t := bfOf(racectx); t != nil && bfHas(uintptr(addr)) {
+	if t := bfOf(racectx); t != nil && bfHas(uintptr(addr)) && !bfTryAcquire(&bfWorld, t, uintptr(addr)) {
 		systemstack(func() { bfAcquire(&bfWorld, t, uintptr(addr)) })
 	}
 }
@@ -164,7 +165,7 @@ func racerelease(addr unsafe.Pointer) { racereleaseg(getg(), addr) }
 
 //go:nosplit
 func racereleaseg(gp *g, addr unsafe.Pointer) {
-	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) {
+	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) && !bfTryRelease(&bfWorld, t, uintptr(addr), false) {
 		systemstack(func() { bfRelease(&bfWorld, t, uintptr(addr)) })
 	}
 }
@@ -174,7 +175,7 @@ func racereleasemerge(addr unsafe.Pointer) { racereleasemergeg(getg(), addr) }
 
 //go:nosplit
 func racereleasemergeg(gp *g, addr unsafe.Pointer) {
-	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) {
+	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) && !bfTryRelease(&bfWorld, t, uintptr(addr), true) {
 		systemstack(func() { bfReleaseMerge(&bfWorld, t, uintptr(addr)) })
 	}
 }
@@ -184,7 +185,7 @@ func racereleaseacquire(addr unsafe.Pointer) { racereleaseacquireg(getg(), addr)
 
 //go:nosplit
 func racereleaseacquireg(gp *g, addr unsafe.Pointer) {
-	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) {
+	if t := bfOf(gp.racectx); t != nil && getg().raceignore == 0 && bfHas(uintptr(addr)) && !bfTryRelease(&bfWorld, t, uintptr(addr), true) {
 		systemstack(func() { bfReleaseAcquire(&bfWorld, t, uintptr(addr)) })
 	}
 }
@@ -193,11 +194,11 @@ func racereleaseacquireg(gp *g, addr unsafe.Pointer) {
 // needed: the stack says the same.
 
 func raceReadObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 func raceWriteObjectPC(t *_type, addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), bfExtent(t), bfWrite, getfp(), sys.GetCallerPC(), 0)
 }
 
 // bfExtent returns how many bytes an access to a variable of type t names: all of
@@ -211,20 +212,20 @@ func bfExtent(t *_type) uintptr {
 
 //go:nosplit
 func racereadpc(addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), 1, bfRead, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfRead, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
 func racewritepc(addr unsafe.Pointer, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), 1, bfWrite, getfp(), sys.GetCallerPC())
+	bfNoted(uintptr(addr), bfWrite, getfp(), sys.GetCallerPC())
 }
 
 //go:nosplit
 func racereadrangepc(addr unsafe.Pointer, sz, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), sz, bfRead, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), sz, bfRead, getfp(), sys.GetCallerPC(), 0)
 }
 
 //go:nosplit
 func racewriterangepc(addr unsafe.Pointer, sz, callerpc, pc uintptr) {
-	bfSeen(uintptr(addr), sz, bfWrite, getfp(), sys.GetCallerPC())
+	bfSeen(uintptr(addr), sz, bfWrite, getfp(), sys.GetCallerPC(), 0)
 }

@@ -94,6 +94,33 @@ var tests = []struct {
 			mu[i].Unlock()
 		})
 	}},
+	{"race with one who waits for a mutex", func() {
+		x := new(box)
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		wg.Add(1)
+		mu.Lock()
+		go func() {
+			defer wg.Done()
+			x.a++
+			mu.Lock()
+			mu.Unlock()
+		}()
+		time.Sleep(5 * time.Millisecond) // it waits now, or later: neither orders anything
+		mu.Unlock()
+		x.a++
+		wg.Wait()
+	}},
+	{"race with a mutex that is overwritten", func() {
+		mu := new(sync.Mutex)
+		spawn(2, func(i int) {
+			if i == 0 {
+				*mu = sync.Mutex{}
+			} else {
+				mu.Lock()
+			}
+		})
+	}},
 	{"rwmutex", func() {
 		x := new(box)
 		var mu sync.RWMutex
