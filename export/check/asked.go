@@ -15,8 +15,8 @@ type Asked struct {
 	Starts func(rule string, claim *Bits, all Bits)
 	// Holds: the claim has no more than the state.
 	Holds func(rule string, claim *State, most State)
-	// Releases: the claim has all these cells, which ascend.
-	Releases func(rule string, claim *[]uint32, all []uint32)
+	// Has: the claim has all these numbers, which ascend.
+	Has func(rule string, claim *[]uint32, all []uint32)
 }
 
 // Rules calls ask with what the rules ask of claims whose points-to sets and call
@@ -33,11 +33,13 @@ func Rules(p *facts.Program, c *Claims, ask *Asked) (again func()) {
 		in, n := &c.Insts[i], len(k.fn(InstID(i)).Blocks)
 		in.Starts, in.Before = NewBits(len(k.threads)), NewBits(len(k.threads))
 		in.Held, in.Own, in.Acquires, in.Releases = make([]State, n), make([]State, n), State{All: true}, nil
+		in.Prints = make([]Print, len(k.printRows(InstID(i))))
 		for b := range in.Held {
 			in.Held[b].All, in.Own[b].All = true, true
 		}
 	}
 	return func() {
+		k.visited(ask)
 		k.escape(ask)
 		k.starts(ask)
 		k.locks(ask)
@@ -63,14 +65,16 @@ func (k *checker) closed() {
 				k.fail(rule, none, "a lock is claimed to be held that is not held on every way")
 			}
 		},
-		Releases: func(rule string, claim *[]uint32, all []uint32) {
+		Has: func(rule string, claim *[]uint32, all []uint32) {
 			for _, c := range all {
 				if _, ok := slices.BinarySearch(*claim, c); !ok {
-					k.fail(rule, none, "an instance may release more than is claimed")
+					k.fail(rule, none, "an instance may release, or print, more than is claimed")
 				}
 			}
 		},
 	}
+	k.visited(ask)
+	k.printing()
 	k.escape(ask)
 	k.starts(ask)
 	k.locks(ask)

@@ -69,6 +69,7 @@ const (
 	ObjGlobal                // a variable of a package
 	ObjFunc                  // a function as a value
 	ObjGhost                 // the hidden cell that models hang on cell Of
+	ObjCopy                  // a copy of what the box holds whose first cell is Of
 	ObjOther                 // anything else: no rule covers it
 )
 
@@ -79,7 +80,7 @@ type Object struct {
 	Fn     facts.FuncID // ObjSite: of the site; ObjFunc: the function
 	Site   facts.SiteID
 	Global facts.GlobalID
-	Of     uint32       // ObjGhost
+	Of     uint32       // ObjGhost, ObjCopy
 	Type   facts.TypeID // ObjGhost: of the hidden cell
 	First  uint32
 }
@@ -91,6 +92,8 @@ type Inst struct {
 	Vars []SetID
 	// Deeps is, by row of Deeps, the cells that it touches (may).
 	Deeps []SetID
+	// Prints are what the rows visit that print: those of Deeps, those of Reaches.
+	Prints []Print
 	// Edges are the calls that leave the instance, by row (may).
 	Edges []Edge
 	// Starts are the threads that one execution of it may start, directly or
@@ -109,7 +112,7 @@ type Inst struct {
 }
 
 // Edge says that Calls[Row] may enter an instance, with Go in a goroutine of its
-// own.
+// own; rows from the length of Calls on are those of Anys.
 type Edge struct {
 	Row    uint32
 	Go     bool

@@ -13,7 +13,7 @@
 // That the escape set (escape.go), who may have started whom (starts.go) and the
 // locks that are surely held (locks.go) are closed under theirs.
 //
-// That evidence refutes every pair of accesses. Which accesses and pairs there
+// That evidence refutes every pair of accesses in scope (scope.go). Which accesses and pairs there
 // are is found from the facts and the claimed points-to sets (pairs.go), never
 // taken from the proof. Four kinds of evidence are judged:
 //
@@ -31,10 +31,10 @@
 // not Proved. Locks taken by TryLock guard nothing.
 //
 // Programs with these constructs in an instance are refused, and counted: reflection
-// (steps, new objects, calls of whatever a value holds), conversions from
-// unsafe.Pointer of something, functions without body, writes through all that is
-// reachable, reads of a part of it (printing), calls at another type by go:linkname,
-// test binaries.
+// (steps, new objects), conversions from unsafe.Pointer that change what a pointer
+// leads to, functions without body, writes through all that is reachable, or of
+// pointers into a part of it, calls at another type by go:linkname, test binaries.
+// What printing and finalizers do is checked (print.go, any.go).
 //
 // # What is taken for granted
 //

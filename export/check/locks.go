@@ -59,8 +59,8 @@ func (k *checker) lockFlow(i InstID, held bool, ask *Asked) {
 		for p := blk.Start; p < blk.End && !s.All; p++ {
 			if !held {
 				k.releases(i, f, p, s, ask)
-			} else if f.Points[p].Op == facts.OpCall {
-				k.enters(i, f, p, s, ask)
+			} else if row, ok := callRow(f, f.Points[p]); ok {
+				k.enters(i, f, row, s, ask)
 			}
 			out, panics := k.step(i, f, p, s)
 			if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
@@ -77,9 +77,11 @@ func (k *checker) lockFlow(i InstID, held bool, ask *Asked) {
 	}
 }
 
-// enters checks what the callees of a point start with. (L1)
-func (k *checker) enters(i InstID, f *facts.Func, p uint32, s State, ask *Asked) {
-	row := f.Points[p].Row
+// enters checks what the callees of a row start with. (L1)
+func (k *checker) enters(i InstID, f *facts.Func, row uint32, s State, ask *Asked) {
+	if int(row) >= len(f.Calls) { // any of them may come after any
+		s = k.afterCallees(i, f, row, s)
+	}
 	for _, e := range k.edgesAt(i, row) {
 		if e.Go {
 			ask.Holds("L1", k.head(e.Callee, 0, true), State{})
@@ -92,7 +94,7 @@ func (k *checker) enters(i InstID, f *facts.Func, p uint32, s State, ask *Asked)
 				continue
 			}
 			for j, q := range k.fn(e.Callee).Params {
-				if rt, ok := k.argument(f, &f.Calls[row], j); ok && rt.reg == n.Reg {
+				if rt, ok := k.argument(f, row, j); ok && rt.reg == n.Reg {
 					in = append(in, Lock{Reg: q, Off: n.Off - rt.off, Write: n.Write})
 				}
 			}
@@ -105,7 +107,11 @@ func (k *checker) enters(i InstID, f *facts.Func, p uint32, s State, ask *Asked)
 // function makes when it ends may stand for several, one for each time that its
 // statement ran, and its registers hold what they held then: those that are defined
 // in a cycle say nothing.
-func (k *checker) argument(f *facts.Func, c *facts.Call, j int) (root, bool) {
+func (k *checker) argument(f *facts.Func, row uint32, j int) (root, bool) {
+	if int(row) >= len(f.Calls) {
+		return root{}, false
+	}
+	c := &f.Calls[row]
 	if c.Method != 0 {
 		j--
 	}
@@ -134,27 +140,37 @@ func (k *checker) step(i InstID, f *facts.Func, p uint32, s State) (out, panics 
 			s = s.drop(func(n Lock) bool { return k.mayBe(i, f, n, gone) })
 			panics = s
 		}
+	case facts.OpAny:
+		row, _ := callRow(f, pt)
+		s = k.afterCallees(i, f, row, s)
+		panics = s
 	case facts.OpCall: // (L4)
+		edges := k.edgesAt(i, pt.Row)
+		if len(edges) == 0 || edges[0].Go {
+			return s, s
+		}
+		s = k.afterCallees(i, f, pt.Row, s)
+		panics = s
 		all := State{All: true}
-		for _, e := range k.edgesAt(i, pt.Row) {
-			if e.Go {
-				return s, s
-			}
-			callee := &k.c.Insts[e.Callee]
-			s = s.drop(func(n Lock) bool { return k.mayBe(i, f, n, callee.Releases) })
+		for _, e := range edges {
 			all = all.Meet(k.gained(f, pt.Row, e.Callee))
 		}
-		panics = s
-		if len(k.edgesAt(i, pt.Row)) > 0 {
-			s = s.union(all)
-		}
+		s = s.union(all)
 	}
 	return s, panics
 }
 
+// afterCallees takes away what some callee of a row may release. (L4)
+func (k *checker) afterCallees(i InstID, f *facts.Func, row uint32, s State) State {
+	for _, e := range k.edgesAt(i, row) {
+		s = s.drop(func(n Lock) bool { return k.mayBe(i, f, n, k.c.Insts[e.Callee].Releases) })
+	}
+	return s
+}
+
 // gained gives what a callee acquires names in the caller.
 func (k *checker) gained(f *facts.Func, row uint32, m InstID) State {
-	c, in := &f.Calls[row], &k.c.Insts[m]
+	in := &k.c.Insts[m]
 	if in.Acquires.All {
 		return in.Acquires
 	}
@@ -165,7 +181,7 @@ func (k *checker) gained(f *facts.Func, row uint32, m InstID) State {
 			continue
 		}
 		for j, q := range k.fn(m).Params {
-			if rt, ok := k.argument(f, c, j); ok && q == n.Reg {
+			if rt, ok := k.argument(f, row, j); ok && q == n.Reg {
 				out = append(out, Lock{Reg: rt.reg, Off: rt.off + n.Off, Write: n.Write})
 			}
 		}
@@ -179,20 +195,20 @@ func (k *checker) releases(i InstID, f *facts.Func, p uint32, s State, ask *Aske
 	switch pt.Op {
 	case facts.OpSync:
 		if y := &f.Syncs[pt.Row]; y.Op == facts.SyncRelease && !k.holds(i, f, s, y.Obj) {
-			ask.Releases("L7", to, k.set(k.pts(i, y.Obj, 0)))
+			ask.Has("L7", to, k.set(k.pts(i, y.Obj, 0)))
 		}
-	case facts.OpCall:
-		c := &f.Calls[pt.Row]
-		for _, e := range k.edgesAt(i, pt.Row) {
+	case facts.OpCall, facts.OpAny:
+		row, _ := callRow(f, pt)
+		for _, e := range k.edgesAt(i, row) {
 			if e.Go {
 				continue
 			}
-			if j := k.releaser(k.fn(e.Callee)); j >= 0 && c.Method == 0 {
-				if _, ok := k.argument(f, c, j); ok && k.holds(i, f, s, c.Args[j]) {
+			if j := k.releaser(k.fn(e.Callee)); j >= 0 {
+				if _, ok := k.argument(f, row, j); ok && f.Calls[row].Method == 0 && k.holds(i, f, s, f.Calls[row].Args[j]) {
 					continue
 				}
 			}
-			ask.Releases("L7", to, k.c.Insts[e.Callee].Releases)
+			ask.Has("L7", to, k.c.Insts[e.Callee].Releases)
 		}
 	}
 }

@@ -31,7 +31,8 @@ const (
 //	(A2) a deep read
 //	(A3) an operation on a lock, wait group or once is an atomic write of the object,
 //	     so that a plain copy or store of it conflicts
-//	(A4) close writes and send reads a channel; Wait writes and Add reads the cell
+//	(A4) close writes and send reads a channel; Wait writes and Add, of more than
+//	     nothing, reads the cell
 //	     beside a wait group's first. They are no accesses, but misuse if they are
 //	     not ordered
 func (k *checker) findAccesses() {
@@ -54,8 +55,9 @@ func (k *checker) findAccesses() {
 				a.write = f.Deeps[pt.Row].Write
 			case facts.OpSync: // (A3), (A4)
 				op := f.Syncs[pt.Row].Op
+				n, known := k.added(InstID(i), &f.Syncs[pt.Row])
 				used := access{at: a.at, write: op == facts.SyncClose || op == facts.SyncWait, use: uses[op]}
-				if used.use != none {
+				if used.use != none && !(used.use == adds && known && n <= 0) {
 					k.accesses = append(k.accesses, used)
 				}
 				if op == facts.SyncSend || op == facts.SyncRecv || op == facts.SyncClose || op == facts.SyncParallel {
@@ -72,10 +74,38 @@ func (k *checker) findAccesses() {
 	}
 }
 
+// added returns what an Add adds, if that is a constant: an operand, or a parameter
+// for which a single caller passes one.
+func (k *checker) added(i InstID, y *facts.Sync) (int64, bool) {
+	r := y.Val
+	for range 8 {
+		f := k.fn(i)
+		for _, c := range f.Consts {
+			if c.Dst == r && c.Known {
+				return c.Int, true
+			}
+		}
+		j := slices.Index(f.Params, r)
+		if by := k.callers[i]; y.Op != facts.SyncAdd || j < 0 || r == facts.NoReg || len(by) != 1 || int(by[0].row) >= len(k.fn(by[0].inst).Calls) {
+			break
+		}
+		by := k.callers[i][0]
+		c := &k.fn(by.inst).Calls[by.row]
+		if c.Method != 0 {
+			j--
+		}
+		if j < 0 || j >= len(c.Args) {
+			break
+		}
+		i, r = by.inst, c.Args[j]
+	}
+	return y.N, y.Known
+}
+
 var uses = map[facts.SyncOp]use{facts.SyncClose: closes, facts.SyncSend: sends, facts.SyncAdd: adds, facts.SyncWait: waits}
 
 // touched returns the cells that an access may touch, without those that are no
-// memory of the program: functions, hidden cells, boxes, bindings, channels.
+// memory of the program: functions, hidden cells, boxes and copies, bindings, channels.
 func (k *checker) touched(a *access) []uint32 {
 	i := a.at.Inst
 	f := k.fn(i)
@@ -83,7 +113,7 @@ func (k *checker) touched(a *access) []uint32 {
 	add := func(from, n uint32) {
 		o := &k.c.Objects[k.objOf[from]]
 		switch {
-		case o.Kind == ObjFunc || o.Kind == ObjGhost:
+		case o.Kind == ObjFunc || o.Kind == ObjGhost || o.Kind == ObjCopy:
 			return
 		case o.Kind == ObjSite:
 			if s := k.p.Funcs[o.Fn].Sites[o.Site].Kind; s == facts.SiteBox || s == facts.SiteClosure || s == facts.SiteChan {
@@ -178,9 +208,13 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 			classes[x] = append(classes[x], n)
 		}
 	}
+	ours := k.ours(k.objOf[c])
 	for n, i := range list {
 		for _, j := range list[n:] {
 			a, b := &k.accesses[i], &k.accesses[j]
+			if !ours && !k.inScope(a.at.Inst) && !k.inScope(b.at.Inst) {
+				continue
+			}
 			if !a.write && !b.write || a.atomic && b.atomic || a.use == waits && b.use == waits {
 				continue
 			}

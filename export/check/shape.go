@@ -11,7 +11,8 @@ import (
 //
 //	(W1) sets ascend; set 0 is empty
 //	(W2) objects follow each other without gaps; sites, globals and functions exist;
-//	     a global is one object, and so is the hidden cell of a cell
+//	     a global is one object, and so is the hidden cell of a cell, and the copy
+//	     of what a box holds, which comes after it
 //	(W3) an instance has a set for each variable of its function, whose body is known
 //	(W4) edges stand in the order of their rows, which are calls, and go to
 //	     instances; they start goroutines just where the row is a go statement
@@ -51,6 +52,12 @@ func (k *checker) shape() {
 			bad(o.Type > 0 && int(o.Type) < len(k.p.Types), "W2", "object %d has no type", i)
 			k.objType[i] = o.Type
 			k.ghosts[o.Of] = append(k.ghosts[o.Of], ObjID(i))
+		case ObjCopy:
+			bad(int(o.Of) < len(k.objOf) && k.objType[k.objOf[o.Of]] > 0, "W2", "object %d is a copy of nothing before it", i)
+			b := k.objOf[o.Of]
+			_, box := k.box(o.Of)
+			bad(box && k.copies[b] == 0, "W2", "object %d is a copy of no box, or the second", i)
+			k.copies[b], k.objType[i] = ObjID(i), k.objType[b]
 		default:
 			k.refuse("objects of reflection and unsafe", none)
 			return
@@ -77,8 +84,8 @@ func (k *checker) shape() {
 		k.pointing(in.Vars)
 		k.pointing(in.Deeps)
 		for j, e := range in.Edges {
-			bad(int(e.Row) < len(f.Calls) && e.Callee > 0 && int(e.Callee) < len(c.Insts), "W4", "edge %d of instance %d leads nowhere", j, i)
-			bad(e.Go == (f.Calls[e.Row].Mode == facts.ModeGo), "W4", "edge %d of instance %d is no such call", j, i)
+			bad(int(e.Row) < len(f.Calls)+len(f.Anys) && e.Callee > 0 && int(e.Callee) < len(c.Insts), "W4", "edge %d of instance %d leads nowhere", j, i)
+			bad(e.Go == (int(e.Row) < len(f.Calls) && f.Calls[e.Row].Mode == facts.ModeGo), "W4", "edge %d of instance %d is no such call", j, i)
 			bad(j == 0 || in.Edges[j-1].Row <= e.Row, "W4", "the edges of instance %d are out of order", i)
 		}
 	}
@@ -112,6 +119,14 @@ func (k *checker) more() {
 			state(in.Own[b])
 		}
 		state(in.Acquires)
+		bad(len(in.Prints) == len(k.printRows(InstID(i))), "instance %d has the wrong number of rows that print", i)
+		for _, p := range in.Prints {
+			for _, list := range [...][]uint32{p.Operands, p.Visited} {
+				for j, o := range list {
+					bad((j == 0 || list[j-1] < o) && o > 0 && int(o) < len(k.c.Objects), "what instance %d prints is odd", i)
+				}
+			}
+		}
 		for j, c := range in.Releases {
 			bad((j == 0 || in.Releases[j-1] < c) && int(c) < len(k.objOf), "what instance %d releases is odd", i)
 		}

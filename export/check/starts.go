@@ -21,7 +21,13 @@ func (k *checker) starts(ask *Asked) {
 				continue
 			}
 			for _, q := range k.flowOf(k.fn(InstID(i))).calls[e.Row] {
-				ask.Starts("S2", &callee.Before, k.started(InstID(i), q))
+				before := k.started(InstID(i), q)
+				if int(e.Row) >= len(k.fn(InstID(i)).Calls) { // any number of times
+					for _, x := range k.edgesAt(InstID(i), e.Row) {
+						before.Or(k.c.Insts[x.Callee].Starts)
+					}
+				}
+				ask.Starts("S2", &callee.Before, before)
 			}
 		}
 	}

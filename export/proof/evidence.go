@@ -14,14 +14,13 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// Make verifies a program, all of it in scope, and returns the claims and the
-// evidence that the stages found, with their result. There is no result, and no
+// Make verifies a program and returns the claims and the evidence that the stages
+// found, about the pairs in scope, with their result. There is no result, and no
 // evidence, for a program that the checker refuses. Errors are those of
 // stages.Verify.
 func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Claims, []export.Result, error) {
 	var b *builder
 	cells := map[uint32]*cellEvidence{}
-	opt.Scope = nil
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	refused := false
@@ -136,7 +135,7 @@ func (b *builder) settle() {
 				*claim, changed = claim.Meet(most), true
 			}
 		},
-		Releases: func(_ string, claim *[]uint32, all []uint32) {
+		Has: func(_ string, claim *[]uint32, all []uint32) {
 			for _, c := range all {
 				if i, ok := slices.BinarySearch(*claim, c); !ok {
 					*claim, changed = slices.Insert(*claim, i, c), true
