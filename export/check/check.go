@@ -17,6 +17,8 @@ type Report struct {
 	// are not judged; Wrong those whose evidence does not hold; Open those without.
 	Refuted, NotChecked map[string]int
 	Wrong, Open         int
+	// Bad is the evidence that does not hold, where it was asked for.
+	Bad []*Evidence
 	// Failed is the first claim that does not hold; nil if all do, or if the
 	// program was refused.
 	Failed *Failure
@@ -75,13 +77,24 @@ type checker struct {
 	ones    map[uint32]bool // see oneVariable
 	called  Bits            // see ours
 
-	threads   []thread
-	threadOf  map[InstID]map[int]int // by place in Edges
-	runBy     [][]int                // by instance: the threads that run it
-	beside    []Bits                 // by thread
-	startedAt map[At]Bits
-	accesses  []access
-	bad       map[uint32]bool
+	threads  []thread
+	threadOf map[InstID]map[Edge]int
+	runBy    [][]int // by instance: the threads that run it
+	accesses []access
+	bad      map[uint32]bool // see findBad
+
+	signals   []signal
+	numbers   [][]int          // of signals, by claimed one
+	ofCell    map[uint32][]int // signals
+	ops       map[uint32]*operations
+	events    map[event]int
+	happening map[InstID][]happening
+
+	beside    []Bits // by thread
+	places    map[[2]int][]place
+	memo      map[At]Bits  // of done
+	stateAt   map[At]State // of heldAt
+	outsideDo map[[2]int]Bits
 }
 
 // Check judges claims about a program and its pairs in scope; see scope.go, nil is
@@ -104,7 +117,6 @@ func Check(p *facts.Program, scope func(pkg string) bool, c *Claims) *Report {
 		}
 		k.rep.Closed = true
 		k.findBeside()
-		k.findAccesses()
 		k.findBad()
 		k.pairs()
 	})
@@ -125,7 +137,8 @@ func Points(p *facts.Program, c *Claims) *Report {
 
 func newChecker(p *facts.Program, c *Claims) *checker {
 	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{}, copies: map[ObjID]ObjID{}, ptrTo: map[facts.TypeID]facts.TypeID{},
-		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{}, startedAt: map[At]Bits{}}
+		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{},
+		events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{}}
 }
 
 // control finds what follows from the call graph.
@@ -139,6 +152,15 @@ func (k *checker) control() {
 	}
 	k.findOnce()
 	k.findThreads()
+	k.findAccesses()
+	k.findOverwritten()
+	k.findSignals()
+	k.forget()
+}
+
+// forget forgets what follows from claims about what may be done and facts.
+func (k *checker) forget() {
+	k.places, k.memo, k.stateAt = map[[2]int][]place{}, map[At]Bits{}, map[At]State{}
 }
 
 // caller is a row of an instance with an edge to another.

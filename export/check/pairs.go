@@ -74,34 +74,6 @@ func (k *checker) findAccesses() {
 	}
 }
 
-// added returns what an Add adds, if that is a constant: an operand, or a parameter
-// for which a single caller passes one.
-func (k *checker) added(i InstID, y *facts.Sync) (int64, bool) {
-	r := y.Val
-	for range 8 {
-		f := k.fn(i)
-		for _, c := range f.Consts {
-			if c.Dst == r && c.Known {
-				return c.Int, true
-			}
-		}
-		j := slices.Index(f.Params, r)
-		if by := k.callers[i]; y.Op != facts.SyncAdd || j < 0 || r == facts.NoReg || len(by) != 1 || int(by[0].row) >= len(k.fn(by[0].inst).Calls) {
-			break
-		}
-		by := k.callers[i][0]
-		c := &k.fn(by.inst).Calls[by.row]
-		if c.Method != 0 {
-			j--
-		}
-		if j < 0 || j >= len(c.Args) {
-			break
-		}
-		i, r = by.inst, c.Args[j]
-	}
-	return y.N, y.Known
-}
-
 var uses = map[facts.SyncOp]use{facts.SyncClose: closes, facts.SyncSend: sends, facts.SyncAdd: adds, facts.SyncWait: waits}
 
 // touched returns the cells that an access may touch, without those that are no
@@ -261,7 +233,7 @@ func (k *checker) oneGoroutine(list []int) bool {
 			t = by[0]
 		}
 	}
-	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Starts.Has(t)
+	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Does.Has(t)
 }
 
 // private reports whether one goroutine alone has pointers to the object of a cell.
@@ -296,6 +268,7 @@ const (
 	Starts       = "starts"
 	SameLock     = "same-lock"
 	SameBase     = "same-base"
+	Signalled    = "signalled"
 )
 
 // holdsFor reports whether evidence refutes a pair of a cell by two threads.
@@ -306,7 +279,9 @@ func (k *checker) holdsFor(c uint32, t int, a *access, u int, b *access, e *Evid
 	case Starts:
 		return k.ordered(t, a, u, b)
 	case SameLock:
-		return int(e.Lock) < len(k.objOf) && k.sameLock(a, b, e.Lock)
+		return int(e.Of) < len(k.objOf) && k.sameLock(a, b, e.Of)
+	case Signalled:
+		return k.signalled(t, a, u, b, e.Of)
 	case SameBase:
 		return k.sameBase(a, b, c, e.Delta)
 	}
@@ -323,7 +298,7 @@ func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
 	}
 	for _, e := range found {
 		switch e.Kind {
-		case NeverEscapes, Starts, SameLock, SameBase:
+		case NeverEscapes, Starts, SameLock, SameBase, Signalled:
 		default:
 			k.rep.NotChecked[e.Kind]++
 			return
@@ -334,6 +309,7 @@ func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
 		return
 	}
 	k.rep.Wrong++
+	k.rep.Bad = append(k.rep.Bad, found...)
 	if k.rep.Failed == nil {
 		f, g := k.fn(a.at.Inst), k.fn(b.at.Inst)
 		k.rep.Failed = &Failure{found[0].Kind, f.Points[a.at.Point].Pos, "the evidence does not hold for an access in " + f.Name + " and one in " + g.Name}

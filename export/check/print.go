@@ -73,19 +73,19 @@ func (k *checker) printing() {
 // visits checks (T1) and (T2).
 func (k *checker) visits(i InstID, x facts.Reg, p *Print, ask *Asked) {
 	for _, o := range k.objects(k.pts(i, x, 0)) { // (T1)
-		k.each(ObjID(o), func(_ *facts.Cell, c uint32) { ask.Has("T1", &p.Operands, k.objects(k.c.Content[c])) })
+		k.each(ObjID(o), func(_ *facts.Cell, c uint32) { ask.Has("T1", i, &p.Operands, k.objects(k.c.Content[c])) })
 	}
 	for n, list := range [...][]uint32{p.Operands, p.Visited} { // (T2)
 		for _, o := range slices.Clone(list) {
 			_, box := k.box(k.c.Objects[o].First)
 			if operand := n == 0; operand && !box {
-				ask.Has("T2", &p.Visited, []uint32{o})
+				ask.Has("T2", i, &p.Visited, []uint32{o})
 				continue
 			}
 			k.each(ObjID(o), func(cell *facts.Cell, c uint32) {
 				switch t := k.p.Types[cell.Type].Kind; {
 				case t == facts.Slice || t == facts.Map || t == facts.Interface || t == facts.Pointer && n == 0:
-					ask.Has("T2", &p.Visited, k.objects(k.c.Content[c]))
+					ask.Has("T2", i, &p.Visited, k.objects(k.c.Content[c]))
 				case t == facts.UnsafePointer && k.c.Content[c] != 0:
 					k.refuse("printing what holds an unsafe.Pointer", k.fn(i).Pos)
 				}

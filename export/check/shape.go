@@ -75,6 +75,9 @@ func (k *checker) shape() {
 		}
 	}
 	k.pointing(c.Content)
+	for i, s := range c.Signals {
+		bad(int(s.Cell) < len(k.objOf), "W2", "signal %d is of no object", i)
+	}
 	bad(len(c.Insts) > 0 && int(c.Root) < len(c.Insts) && c.Root > 0 && c.Insts[c.Root].Fn == k.p.Root, "W5", "the root is not the program's")
 	for i := 1; i < len(c.Insts); i++ {
 		in := &c.Insts[i]
@@ -106,19 +109,21 @@ func (k *checker) more() {
 	for i := 1; i < len(k.c.Insts); i++ {
 		in, f := &k.c.Insts[i], k.fn(InstID(i))
 		state := func(s State) {
-			bad(!s.All || len(s.Locks) == 0, "a state of instance %d is odd", i)
-			for j, n := range s.Locks {
-				ok := j == 0 || s.Locks[j-1].compare(n) < 0
-				bad(ok && int(n.Reg) < len(f.Regs) && int(n.Cell) < len(k.objOf) && (n.Reg == 0 || n.Cell == 0), "a state of instance %d is odd", i)
+			bad(!s.All || len(s.Facts) == 0, "a state of instance %d is odd", i)
+			for j, n := range s.Facts {
+				ok := j == 0 || s.Facts[j-1].compare(n) < 0
+				ok = ok && n.Kind <= Credit && int(n.Reg) < len(f.Regs) && int(n.Cell) < len(k.objOf) && (n.Reg == 0 || n.Cell == 0)
+				bad(ok && (n.Kind == Held || int(n.Signal) < len(k.signals)) && n.N <= maxCount, "a state of instance %d is odd", i)
 			}
 		}
-		bad(bits(in.Starts, len(k.threads)) && bits(in.Before, len(k.threads)), "sets of threads of instance %d have the wrong size", i)
+		bad(bits(in.Does, k.deeds()) && bits(in.Before, k.deeds()), "sets of threads of instance %d have the wrong size", i)
 		bad(len(in.Held) == len(f.Blocks) && len(in.Own) == len(f.Blocks), "instance %d has the wrong number of states", i)
 		for b := range in.Held {
 			state(in.Held[b])
 			state(in.Own[b])
 		}
-		state(in.Acquires)
+		state(in.Gained)
+		state(in.Left)
 		bad(len(in.Prints) == len(k.printRows(InstID(i))), "instance %d has the wrong number of rows that print", i)
 		for _, p := range in.Prints {
 			for _, list := range [...][]uint32{p.Operands, p.Visited} {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bfverify/bfverify/export/check"
@@ -69,15 +70,20 @@ func TestEvidence(t *testing.T) {
 	}
 	t.Logf("closed: %d, proved: %d; pairs refuted: %v; not checked: %v", closed, proved, refuted, unchecked)
 	t.Logf("programs refused, by construct: %v; mutants: %v", refused, m.made)
+	for k, n := range unchecked {
+		if strings.HasPrefix(k, "a finer ") && n > 12 {
+			t.Errorf("%d pairs with evidence that should hold: %s", n, k)
+		}
+	}
 	if closed < 350 || proved < 18 {
 		t.Errorf("only %d programs are closed, and %d proved", closed, proved)
 	}
-	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase} {
+	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase, check.Signalled} {
 		if refuted[k] < 10 {
 			t.Errorf("%d pairs refuted by %s", refuted[k], k)
 		}
 	}
-	for _, k := range []string{"escape", "starts", "before", "held", "own", "acquires", "releases", "prints", "other lock", "forged"} {
+	for _, k := range []string{"escape", "does", "before", "held", "own", "gained", "releases", "prints", "fact", "other lock", "forged"} {
 		if m.made[k] < 20 {
 			t.Errorf("%d mutants of %s", m.made[k], k)
 		}
@@ -123,12 +129,16 @@ func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
 			if s.All {
 				return
 			}
-			n := check.Lock{Write: m.rng.IntN(2) == 0, Cell: uint32(m.rng.IntN(len(c.Content)))}
+			n := check.Fact{Write: m.rng.IntN(2) == 0, Cell: uint32(m.rng.IntN(len(c.Content)))}
 			if f := p.Funcs[in.Fn]; len(f.Params) > 0 && m.rng.IntN(2) == 0 {
 				n.Cell, n.Reg = 0, f.Params[m.rng.IntN(len(f.Params))]
 			}
-			*s = check.State{Locks: check.Sorted(append(slices.Clone(s.Locks), n))}
-			if len(s.Locks) > len(old.Locks) {
+			if k := check.FactKind(1 + m.rng.IntN(3)); len(c.Signals) > 0 && m.rng.IntN(2) == 0 {
+				n = check.Fact{Kind: k, Signal: uint32(m.rng.IntN(min(len(c.Signals), 4))), N: 1}
+				name = "fact"
+			}
+			*s = check.State{Facts: check.Sorted(append(slices.Clone(s.Facts), n))}
+			if len(s.Facts) > len(old.Facts) {
 				what = name
 			}
 			undo = func() { *s = old }
@@ -150,8 +160,8 @@ func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
 			without("escape", c.Escaped)
 		case 1:
 			for k := range c.Insts { // few start anything
-				if x := &c.Insts[k]; len(x.Starts) > 0 && m.rng.IntN(4) == 0 {
-					without("starts", x.Starts)
+				if x := &c.Insts[k]; len(x.Does) > 0 && m.rng.IntN(4) == 0 {
+					without("does", x.Does)
 				}
 				if what != "" {
 					break
@@ -171,7 +181,7 @@ func (m *mutants) stronger(t *testing.T, p *facts.Program, c *check.Claims) {
 		case 4:
 			with("own", &in.Own[m.rng.IntN(len(in.Own))])
 		case 5:
-			with("acquires", &in.Acquires)
+			with("gained", &in.Gained)
 		case 6, 7:
 			shorter("releases", func(in *check.Inst) []*[]uint32 { return []*[]uint32{&in.Releases} })
 		}
@@ -218,7 +228,7 @@ func (m *mutants) otherLock(t *testing.T, p *facts.Program, c *check.Claims) {
 			old := *e
 			switch e.Kind {
 			case check.SameLock:
-				e.Lock++
+				e.Of++
 			case check.SameBase:
 				e.Delta += 8
 			default:
@@ -236,7 +246,7 @@ func (m *mutants) otherLock(t *testing.T, p *facts.Program, c *check.Claims) {
 // forged gives pairs of a program that races other evidence: of every kind that is
 // judged, with locks that the program has. It must not be proved.
 func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
-	if m.made["forged"] > 100 {
+	if m.made["forged"] > 1000 {
 		return
 	}
 	var locks []uint32
@@ -252,7 +262,7 @@ func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
 			list := slices.Clone(c.Evidence[i].List)
 			for j := range list {
 				if k := list[j].Kind; k != check.NeverEscapes && k != check.Starts {
-					list[j].Kind, list[j].Lock, list[j].Delta = kind, lock, delta
+					list[j].Kind, list[j].Of, list[j].Delta = kind, lock, delta
 				}
 			}
 			c.Evidence[i].List = list
@@ -269,6 +279,9 @@ func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
 	}
 	for _, d := range []int64{-8, 8} {
 		forge(check.SameBase, 0, d)
+	}
+	for n := range c.Signals[:min(len(c.Signals), 12)] {
+		forge(check.Signalled, uint32(n), 0)
 	}
 	c.Evidence = nil
 	m.made["forged"]++

@@ -64,6 +64,7 @@ func (b *builder) solution() {
 	for i := 1; i < len(r.Insts); i++ {
 		c.Insts = append(c.Insts, b.inst(pta.InstID(i)))
 	}
+	b.signals()
 }
 
 func object(o *pta.Object, first uint32) check.Object {
