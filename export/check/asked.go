@@ -6,45 +6,21 @@ import (
 	"github.com/bfverify/bfverify/facts"
 )
 
-// Asked is what the rules of escape, starts and locks ask of claims. Check asks
-// whether they hold; who makes claims may change them until they do.
+// Asked is what the rules of printing, escape, what may be done, and facts ask of
+// claims. Check asks whether they hold; who makes claims may change them until they
+// do.
 type Asked struct {
 	// Escapes: the object escapes.
 	Escapes func(rule string, o ObjID)
-	// Starts: the claim has all that the other set has.
-	Starts func(rule string, claim *Bits, all Bits)
-	// Holds: the claim has no more than the state.
-	Holds func(rule string, claim *State, most State)
-	// Releases: the claim has all these cells, which ascend.
-	Releases func(rule string, claim *[]uint32, all []uint32)
+	// Does: the claim has all that the other set has.
+	Does func(rule string, claim *Bits, all Bits)
+	// Holds: the claim, of an instance, has no more than the state.
+	Holds func(rule string, of InstID, claim *State, most State)
+	// Has: the claim, of an instance, has all these numbers, which ascend.
+	Has func(rule string, of InstID, claim *[]uint32, all []uint32)
 }
 
-// Rules calls ask with what the rules ask of claims whose points-to sets and call
-// graph are closed. They give the other claims their sizes first.
-func Rules(p *facts.Program, c *Claims, ask *Asked) (again func()) {
-	k := newChecker(p, c)
-	k.run(k.shape)
-	if k.rep.Failed != nil || len(k.rep.Refused) > 0 {
-		return func() {}
-	}
-	k.control()
-	c.Escaped = NewBits(len(c.Objects))
-	for i := 1; i < len(c.Insts); i++ {
-		in, n := &c.Insts[i], len(k.fn(InstID(i)).Blocks)
-		in.Starts, in.Before = NewBits(len(k.threads)), NewBits(len(k.threads))
-		in.Held, in.Own, in.Acquires, in.Releases = make([]State, n), make([]State, n), State{All: true}, nil
-		for b := range in.Held {
-			in.Held[b].All, in.Own[b].All = true, true
-		}
-	}
-	return func() {
-		k.escape(ask)
-		k.starts(ask)
-		k.locks(ask)
-	}
-}
-
-// closed checks that the claims are as the rules of escape, starts and locks ask.
+// closed checks that the claims are as the rules of escape, what may be done, and facts ask.
 func (k *checker) closed() {
 	none := facts.Pos{}
 	ask := &Asked{
@@ -53,25 +29,30 @@ func (k *checker) closed() {
 				k.fail(rule, none, "object %d escapes", o)
 			}
 		},
-		Starts: func(rule string, claim *Bits, all Bits) {
+		Does: func(rule string, claim *Bits, all Bits) {
 			if !all.Within(*claim) {
-				k.fail(rule, none, "an instance may have started more than is claimed")
+				k.fail(rule, none, "an instance may have done more than is claimed")
 			}
 		},
-		Holds: func(rule string, claim *State, most State) {
+		Holds: func(rule string, _ InstID, claim *State, most State) {
 			if !claim.Within(most) {
-				k.fail(rule, none, "a lock is claimed to be held that is not held on every way")
+				k.fail(rule, none, "a fact is claimed that does not hold on every way")
 			}
 		},
-		Releases: func(rule string, claim *[]uint32, all []uint32) {
+		Has: func(rule string, _ InstID, claim *[]uint32, all []uint32) {
 			for _, c := range all {
 				if _, ok := slices.BinarySearch(*claim, c); !ok {
-					k.fail(rule, none, "an instance may release more than is claimed")
+					k.fail(rule, none, "an instance may release, or print, more than is claimed")
 				}
 			}
 		},
 	}
+	k.visited(ask)
+	k.printing()
 	k.escape(ask)
-	k.starts(ask)
-	k.locks(ask)
+	k.does(ask)
+	k.credits()
+	for i := 1; i < len(k.c.Insts); i++ {
+		k.musts(InstID(i), ask)
+	}
 }

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/bfverify/bfverify/facts"
+import (
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+)
 
 // call checks that Calls[row] of an instance may enter all that it can:
 //
@@ -20,23 +24,15 @@ func (k *checker) call(i InstID, f *facts.Func, row uint32) {
 	switch {
 	case c.Static != 0:
 		ms := k.enter(i, f, row, c.Static, 0)
+		if len(ms) > 0 {
+			k.arguments(i, f, c, ms, 1, 0) // and results
+		}
 		if len(ms) > 0 && len(c.Args) > 0 {
-			k.arguments(i, f, c, ms, 1, 0)
-			k.receiver(i, f, row, ms, k.pts(i, c.Args[0], 0), k.leaves(f, c.Args[0]), func(n uint32) SetID { return k.pts(i, c.Args[0], n) })
+			k.receiver(i, f, row, ms, k.leaves(f, c.Args[0]), func(n uint32) []uint32 { return k.set(k.pts(i, c.Args[0], n)) })
 		}
 	case c.Fn != facts.NoReg: // (C2)
 		for _, cell := range k.set(k.pts(i, c.Fn, 0)) {
-			o := &k.c.Objects[k.objOf[cell]]
-			fn := o.Fn
-			if o.Kind == ObjSite {
-				site := &k.p.Funcs[o.Fn].Sites[o.Site]
-				if fn = site.Fn; site.Kind != facts.SiteClosure {
-					fn = 0
-				}
-			}
-			if fn == 0 || o.Kind != ObjSite && o.Kind != ObjFunc {
-				k.fail("C2", c.Pos, "%s: a function value holds what is no function", f.Name)
-			}
+			fn, closure := k.function("C2", f, c.Pos, cell)
 			if g := k.p.Funcs[fn]; g != nil && len(g.Params) != len(c.Args) {
 				continue // of another type
 			}
@@ -45,38 +41,55 @@ func (k *checker) call(i InstID, f *facts.Func, row uint32) {
 				continue
 			}
 			k.arguments(i, f, c, ms, 0, 0)
-			if o.Kind == ObjSite && !k.bound(k.objOf[cell], ms) {
+			if closure && !k.bound(k.objOf[cell], ms) {
 				k.fail("C2", c.Pos, "%s: what closure %s binds flows to no instance that is entered", f.Name, k.p.FuncName(fn))
 			}
 		}
 	case c.Method != 0: // (C3)
 		for _, cell := range k.set(k.pts(i, c.Recv, 0)) {
-			t, ok := k.box(cell)
-			if !ok {
-				k.fail("C3", c.Pos, "%s: an interface holds what is no box", f.Name)
-			}
-			fn := k.p.MethodOf(t, c.Method)
-			if fn == 0 {
-				continue // of another type
-			}
-			ms := k.enter(i, f, row, fn, 1)
-			if len(ms) == 0 {
-				continue
-			}
-			k.arguments(i, f, c, ms, 0, 1)
-			ptrs := k.p.Layout(t).Ptrs
-			one := SetID(0)
-			if len(ptrs) > 0 {
-				one = k.c.Content[cell+ptrs[0]]
-			}
-			k.receiver(i, f, row, ms, one, uint32(len(ptrs)), func(n uint32) SetID { return k.c.Content[cell+ptrs[n]] })
+			k.dynamic("C3", f, c.Pos, cell, func(t facts.TypeID, address bool) {
+				fn := k.p.MethodOf(t, c.Method)
+				if fn == 0 {
+					return // of another type
+				}
+				ms := k.enter(i, f, row, fn, 1)
+				if len(ms) == 0 {
+					return
+				}
+				k.arguments(i, f, c, ms, 0, 1)
+				ptrs := k.p.Layout(t).Ptrs
+				leaf := func(n uint32) []uint32 { return k.set(k.c.Content[cell+ptrs[n]]) }
+				if address {
+					leaf = func(uint32) []uint32 { return []uint32{cell} }
+				}
+				k.receiver(i, f, row, ms, uint32(len(ptrs)), leaf)
+			})
 		}
 	}
 }
 
+// function returns the function that a cell of a function value is, and whether it
+// is a closure.
+func (k *checker) function(rule string, f *facts.Func, pos facts.Pos, cell uint32) (facts.FuncID, bool) {
+	o := &k.c.Objects[k.objOf[cell]]
+	switch o.Kind {
+	case ObjFunc:
+		return o.Fn, false
+	case ObjSite:
+		if s := &k.p.Funcs[o.Fn].Sites[o.Site]; s.Kind == facts.SiteClosure && s.Fn != 0 {
+			return s.Fn, true
+		}
+	}
+	k.fail(rule, pos, "%s: a function value holds what is no function", f.Name)
+	return 0, false
+}
+
 // enter returns the instances of fn that a row may enter; there must be some. (C1)
 func (k *checker) enter(i InstID, f *facts.Func, row uint32, fn facts.FuncID, recv int) []InstID {
-	pos := f.Calls[row].Pos
+	pos := f.Pos
+	if int(row) < len(f.Calls) {
+		pos = f.Calls[row].Pos
+	}
 	g := k.p.Funcs[fn]
 	if g == nil || len(g.Params) < recv {
 		k.refuse("functions without body", pos)
@@ -125,7 +138,7 @@ func (k *checker) flow(f *facts.Func, c *facts.Call, i InstID, a facts.Reg, m In
 
 // receiver checks that the first argument goes to the first parameter: to every
 // instance, or, where it is one pointer, each of its cells to some. (C4)
-func (k *checker) receiver(i InstID, f *facts.Func, row uint32, ms []InstID, one SetID, leaves uint32, leaf func(uint32) SetID) {
+func (k *checker) receiver(i InstID, f *facts.Func, row uint32, ms []InstID, leaves uint32, leaf func(uint32) []uint32) {
 	params := k.fn(ms[0]).Params
 	if len(params) == 0 || leaves == 0 {
 		return
@@ -135,29 +148,13 @@ func (k *checker) receiver(i InstID, f *facts.Func, row uint32, ms []InstID, one
 		k.refuse("calls at another type", pos)
 		return
 	}
-	if leaves > 1 {
-		for _, m := range ms {
-			for n := range leaves {
-				if !k.within(leaf(n), k.pts(m, params[0], n)) {
-					k.fail("C4", pos, "%s: an argument is not all in the set of where it goes", f.Name)
-				}
+	for n := range leaves {
+		for _, c := range leaf(n) {
+			into := func(m InstID) bool { return k.has(k.pts(m, params[0], n), c) }
+			if all := slices.IndexFunc(ms, func(m InstID) bool { return !into(m) }) < 0; !all && (leaves > 1 || !slices.ContainsFunc(ms, into)) {
+				k.fail("C4", pos, "%s: a receiver goes to no instance that is entered", f.Name)
 			}
 		}
-		return
-	}
-	for _, m := range ms {
-		if k.within(one, k.pts(m, params[0], 0)) {
-			return
-		}
-	}
-cells:
-	for _, c := range k.set(one) {
-		for _, m := range ms {
-			if k.has(k.pts(m, params[0], 0), c) {
-				continue cells
-			}
-		}
-		k.fail("C4", pos, "%s: a receiver goes to no instance that is entered", f.Name)
 	}
 }
 

@@ -17,6 +17,8 @@ type Report struct {
 	// are not judged; Wrong those whose evidence does not hold; Open those without.
 	Refuted, NotChecked map[string]int
 	Wrong, Open         int
+	// Bad is the evidence that does not hold, where it was asked for.
+	Bad []*Evidence
 	// Failed is the first claim that does not hold; nil if all do, or if the
 	// program was refused.
 	Failed *Failure
@@ -28,7 +30,7 @@ type Report struct {
 }
 
 // Proved reports whether the checker accepts that no two accesses of the program
-// race: all claims hold, and the evidence refutes every pair.
+// race of which the scope has the pair: all claims hold, and the evidence refutes every pair.
 func (r *Report) Proved() bool {
 	return r.Closed && r.Failed == nil && len(r.Refused) == 0 && len(r.NotChecked) == 0 && r.Wrong == 0 && r.Open == 0
 }
@@ -53,6 +55,7 @@ type Refusal struct {
 // checker holds the claims and what follows from the program alone.
 type checker struct {
 	p       *facts.Program
+	scope   func(pkg string) bool
 	c       *Claims
 	rep     *Report
 	refused map[string]int // index in rep.Refused
@@ -62,28 +65,44 @@ type checker struct {
 	objType []facts.TypeID
 	globals map[facts.GlobalID]ObjID
 	ghosts  map[uint32][]ObjID // by cell that they hang on
+	copies  map[ObjID]ObjID    // by box
+	ptrTo   map[facts.TypeID]facts.TypeID
 	subsets map[[2]SetID]bool
 
 	instsOf map[facts.FuncID][]InstID
+	callers [][]caller // by instance
 	flows   map[facts.FuncID]*flow
 	roots   map[facts.FuncID][]root
 	once    Bits            // instances
 	ones    map[uint32]bool // see oneVariable
+	called  Bits            // see ours
 
-	threads   []thread
-	threadOf  map[InstID]map[int]int // by place in Edges
-	runBy     [][]int                // by instance: the threads that run it
-	beside    []Bits                 // by thread
-	startedAt map[At]Bits
-	accesses  []access
-	bad       map[uint32]bool
+	threads  []thread
+	threadOf map[InstID]map[Edge]int
+	runBy    [][]int // by instance: the threads that run it
+	accesses []access
+	bad      map[uint32]bool // see findBad
+
+	signals   []signal
+	numbers   [][]int          // of signals, by claimed one
+	ofCell    map[uint32][]int // signals
+	ops       map[uint32]*operations
+	events    map[event]int
+	happening map[InstID][]happening
+
+	beside    []Bits // by thread
+	places    map[[2]int][]place
+	memo      map[At]Bits  // of done
+	stateAt   map[At]State // of heldAt
+	outsideDo map[[2]int]Bits
 }
 
-// Check judges claims about a program. It reads nothing but the two, and calls
-// nothing that made them. Bad claims, of whatever kind, are a Failure; it does not
+// Check judges claims about a program and its pairs in scope; see scope.go, nil is
+// all. It reads nothing else, and calls nothing that made them. Bad claims, of whatever kind, are a Failure; it does not
 // panic. Cost: one pass over the rows of every instance, and the pairs.
-func Check(p *facts.Program, c *Claims) *Report {
+func Check(p *facts.Program, scope func(pkg string) bool, c *Claims) *Report {
 	k := newChecker(p, c)
+	k.scope = scope
 	k.run(func() {
 		if k.shape(); len(k.rep.Refused) > 0 {
 			return // what other objects are made of is not known
@@ -93,10 +112,11 @@ func Check(p *facts.Program, c *Claims) *Report {
 		}
 		k.control()
 		k.more()
-		k.closed()
+		if k.closed(); len(k.rep.Refused) > 0 {
+			return
+		}
 		k.rep.Closed = true
 		k.findBeside()
-		k.findAccesses()
 		k.findBad()
 		k.pairs()
 	})
@@ -116,17 +136,37 @@ func Points(p *facts.Program, c *Claims) *Report {
 }
 
 func newChecker(p *facts.Program, c *Claims) *checker {
-	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{},
-		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{}, startedAt: map[At]Bits{}}
+	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{}, copies: map[ObjID]ObjID{}, ptrTo: map[facts.TypeID]facts.TypeID{},
+		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{},
+		events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{}}
 }
 
 // control finds what follows from the call graph.
 func (k *checker) control() {
+	k.callers = make([][]caller, len(k.c.Insts))
 	for i := 1; i < len(k.c.Insts); i++ {
 		k.instsOf[k.c.Insts[i].Fn] = append(k.instsOf[k.c.Insts[i].Fn], InstID(i))
+		for _, e := range k.c.Insts[i].Edges {
+			k.callers[e.Callee] = append(k.callers[e.Callee], caller{InstID(i), e.Row})
+		}
 	}
 	k.findOnce()
 	k.findThreads()
+	k.findAccesses()
+	k.findOverwritten()
+	k.findSignals()
+	k.forget()
+}
+
+// forget forgets what follows from claims about what may be done and facts.
+func (k *checker) forget() {
+	k.places, k.memo, k.stateAt = map[[2]int][]place{}, map[At]Bits{}, map[At]State{}
+}
+
+// caller is a row of an instance with an edge to another.
+type caller struct {
+	inst InstID
+	row  uint32
 }
 
 // stop ends the check at the first failure.

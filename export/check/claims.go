@@ -31,6 +31,8 @@ type Claims struct {
 	Root  InstID
 	// Escaped are the objects that two goroutines may reach (may).
 	Escaped Bits
+	// Signals are what facts of kinds Past, Joined and Credit are about.
+	Signals []Signal
 	// Evidence says why pairs do not race, by cell.
 	Evidence []CellEvidence
 }
@@ -56,7 +58,7 @@ const Any = -1
 type Evidence struct {
 	A, B  int
 	Kind  string
-	Lock  uint32 // SameLock: the cell of the lock
+	Of    uint32 // SameLock: the cell of the lock; Signalled: which of Claims.Signals
 	Delta int64  // SameBase: how many bytes the lock lies from what is accessed
 }
 
@@ -69,6 +71,7 @@ const (
 	ObjGlobal                // a variable of a package
 	ObjFunc                  // a function as a value
 	ObjGhost                 // the hidden cell that models hang on cell Of
+	ObjCopy                  // a copy of what the box holds whose first cell is Of
 	ObjOther                 // anything else: no rule covers it
 )
 
@@ -79,7 +82,7 @@ type Object struct {
 	Fn     facts.FuncID // ObjSite: of the site; ObjFunc: the function
 	Site   facts.SiteID
 	Global facts.GlobalID
-	Of     uint32       // ObjGhost
+	Of     uint32       // ObjGhost, ObjCopy
 	Type   facts.TypeID // ObjGhost: of the hidden cell
 	First  uint32
 }
@@ -91,25 +94,27 @@ type Inst struct {
 	Vars []SetID
 	// Deeps is, by row of Deeps, the cells that it touches (may).
 	Deeps []SetID
+	// Prints are what the rows visit that print: those of Deeps, those of Reaches.
+	Prints []Print
 	// Edges are the calls that leave the instance, by row (may).
 	Edges []Edge
-	// Starts are the threads that one execution of it may start, directly or
-	// through others; Before those that the goroutine which enters it by a call may
-	// have started by then (may). Threads are numbered from 1, the edges with Go in
-	// the order of instances and edges.
-	Starts, Before Bits
-	// Held are, at the head of each block, the locks that the goroutine surely
-	// holds; Own those that it surely acquired in the instance; Acquires those at
-	// every return (must).
-	Held, Own []State
-	Acquires  State
+	// Does are the threads that one execution of it may start, and the events that it
+	// may be, directly or through others; Before what the goroutine which enters it by
+	// a call may have done by then (may). Threads are numbered from 1, the edges with
+	// Go in the order of instances and edges; events after them, see findSignals.
+	Does, Before Bits
+	// Held are, at the head of each block, the facts that hold for the goroutine; Own
+	// those that it gained in the instance; Gained those at every return, and Left the
+	// credits of Held there (must).
+	Held, Own    []State
+	Gained, Left State
 	// Releases are, ascending, the cells of the locks that it may release without
 	// having acquired them (may).
 	Releases []uint32
 }
 
 // Edge says that Calls[Row] may enter an instance, with Go in a goroutine of its
-// own.
+// own; rows from the length of Calls on are those of Anys.
 type Edge struct {
 	Row    uint32
 	Go     bool

@@ -10,31 +10,35 @@
 // register or cell point to, and whatever it may call, the claims have. Contexts
 // are opaque: an instance is a function with a number.
 //
-// That the escape set (escape.go), who may have started whom (starts.go) and the
-// locks that are surely held (locks.go) are closed under theirs.
+// That the escape set (escape.go) and what goroutines may have done (done.go) are
+// closed under their rules, and that facts which surely hold are inductive (musts.go):
+// locks held (locks.go), waits that are past (signals.go, waits.go), goroutines that
+// are joined (joins.go, credits.go).
 //
-// That evidence refutes every pair of accesses. Which accesses and pairs there
-// are is found from the facts and the claimed points-to sets (pairs.go), never
-// taken from the proof. Four kinds of evidence are judged:
+// That evidence refutes every pair of accesses in scope (scope.go). Which accesses and
+// pairs there are is found from the facts and the claimed points-to sets (pairs.go),
+// never taken from the proof. Five kinds of evidence are judged:
 //
 //	never-escapes  the object is outside the escape set
 //	starts         one access comes before the start that leads to the other, or both
-//	               are in one goroutine
-//	same-lock      both hold one lock, one variable of the run
+//	               are in one goroutine, or one is joined (order.go)
+//	signalled      one precedes a signal that the other has waited for (precede.go)
+//	same-lock      both hold one lock, one variable of the run (guards.go)
 //	same-base      both hold the lock at one distance from what they access
 //
 // # What is not checked yet
 //
-// All other kinds of evidence: what waiting orders (wait groups, channels, Once,
-// flags), publication, owners, stable paths, frames, indices, channels as locks.
+// All other kinds of evidence: publication, owners, stable paths, own goroutines,
+// frames, indices, flags, channels as locks, signals that are counted at a place.
 // Pairs with such evidence are counted by kind, and with any of them the program is
-// not Proved. Locks taken by TryLock guard nothing.
+// not Proved. Locks taken by TryLock guard nothing. What the stages know more of a
+// kind than the checker does is of a kind "a finer" one.
 //
 // Programs with these constructs in an instance are refused, and counted: reflection
-// (steps, new objects, calls of whatever a value holds), conversions from
-// unsafe.Pointer of something, functions without body, writes through all that is
-// reachable, reads of a part of it (printing), calls at another type by go:linkname,
-// test binaries.
+// (steps, new objects), conversions from unsafe.Pointer that change what a pointer
+// leads to, functions without body, writes through all that is reachable, or of
+// pointers into a part of it, calls at another type by go:linkname, test binaries.
+// What printing and finalizers do is checked (print.go, any.go).
 //
 // # What is taken for granted
 //

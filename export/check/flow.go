@@ -18,7 +18,7 @@ func (k *checker) flowOf(f *facts.Func) *flow {
 		return fl
 	}
 	n := len(f.Blocks)
-	fl = &flow{f: f, blockOf: make([]uint32, len(f.Points)), reach: make([]Bits, n), throws: make([]uint32, n), calls: make([][]uint32, len(f.Calls))}
+	fl = &flow{f: f, blockOf: make([]uint32, len(f.Points)), reach: make([]Bits, n), throws: make([]uint32, n), calls: make([][]uint32, len(f.Calls)+len(f.Anys))}
 	for b := range f.Blocks {
 		fl.reach[b] = NewBits(n)
 		for p := f.Blocks[b].Start; p < f.Blocks[b].End; p++ {
@@ -38,12 +38,23 @@ func (k *checker) flowOf(f *facts.Func) *flow {
 		}
 	}
 	for p, pt := range f.Points {
-		if pt.Op == facts.OpCall {
-			fl.calls[pt.Row] = append(fl.calls[pt.Row], uint32(p))
+		if row, ok := callRow(f, pt); ok {
+			fl.calls[row] = append(fl.calls[row], uint32(p))
 		}
 	}
 	k.flows[f.ID] = fl
 	return fl
+}
+
+// callRow returns the row of edges that a point calls.
+func callRow(f *facts.Func, pt facts.Point) (uint32, bool) {
+	switch pt.Op {
+	case facts.OpCall:
+		return pt.Row, true
+	case facts.OpAny:
+		return uint32(len(f.Calls)) + pt.Row, true
+	}
+	return 0, false
 }
 
 // next calls visit with the blocks that control may go to from point p of block b
@@ -88,7 +99,9 @@ func (k *checker) findOnce() {
 	in := make([]int, len(k.c.Insts))
 	for i := 1; i < len(k.c.Insts); i++ {
 		for _, e := range k.c.Insts[i].Edges {
-			in[e.Callee]++
+			if in[e.Callee]++; int(e.Row) >= len(k.fn(InstID(i)).Calls) {
+				in[e.Callee]++ // any number of times
+			}
 		}
 	}
 	k.once = NewBits(len(k.c.Insts))
@@ -132,21 +145,11 @@ func (k *checker) isOne(c uint32) bool {
 	if o.Kind != ObjSite {
 		return false
 	}
-	maker := InstID(0)
-	for _, i := range k.instsOf[o.Fn] {
-		for _, a := range k.fn(i).Allocs {
-			if a.Site == o.Site && k.has(k.pts(i, a.Dst, 0), o.First) {
-				if maker != 0 && maker != i {
-					return false
-				}
-				maker = i
-			}
-		}
-	}
-	if maker == 0 || !k.once.Has(int(maker)) {
+	makers := k.makers(id)
+	if len(makers) != 1 || !k.once.Has(int(makers[0])) {
 		return false
 	}
-	f := k.fn(maker)
+	f := k.fn(makers[0])
 	var at []uint32
 	for p, pt := range f.Points {
 		if pt.Op == facts.OpAlloc && f.Allocs[pt.Row].Site == o.Site {

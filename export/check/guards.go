@@ -14,7 +14,6 @@ import "github.com/bfverify/bfverify/facts"
 // its holder only, so nobody else acquires it in between; and what the holder did
 // comes before the release, and that before the next acquire.
 func (k *checker) findBad() {
-	k.bad = map[uint32]bool{}
 	for i := 1; i < len(k.c.Insts); i++ {
 		id := InstID(i)
 		f := k.fn(id)
@@ -22,14 +21,18 @@ func (k *checker) findBad() {
 			if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncRelease {
 				continue
 			}
-			if obj := f.Syncs[pt.Row].Obj; !k.holds(id, f, k.heldAt(id, uint32(p)), obj) { // (G1)
+			if obj := f.Syncs[pt.Row].Obj; !k.holds(id, f, k.heldAt(At{id, uint32(p)}), obj) { // (G1)
 				for _, c := range k.set(k.pts(id, obj, 0)) {
 					k.bad[c] = true
 				}
 			}
 		}
 	}
-	for i := range k.accesses { // (G2)
+}
+
+// findOverwritten finds the cells of (G2).
+func (k *checker) findOverwritten() {
+	for i := range k.accesses {
 		a := &k.accesses[i]
 		if !a.write || a.atomic || k.initialises(a.at) {
 			continue
@@ -38,17 +41,6 @@ func (k *checker) findBad() {
 			k.bad[c] = true
 		}
 	}
-}
-
-// heldAt returns what is surely held at a point.
-func (k *checker) heldAt(i InstID, p uint32) State {
-	f := k.fn(i)
-	b := k.flowOf(f).blockOf[p]
-	s := *k.head(i, b, true)
-	for q := f.Blocks[b].Start; q < p && !s.All; q++ {
-		s, _ = k.step(i, f, q, s)
-	}
-	return s
 }
 
 // initialises reports whether a store is part of the making of its object. (G2)
@@ -73,7 +65,7 @@ func (k *checker) initialises(at At) bool {
 // guard reports whether a name held at an instance's point stands for locks that
 // are not bad: for a register, where its objects have a cell at the distance, in
 // the same innermost element.
-func (k *checker) guard(i InstID, n Lock) bool {
+func (k *checker) guard(i InstID, n Fact) bool {
 	if n.Reg == 0 {
 		return !k.bad[n.Cell]
 	}
@@ -107,8 +99,8 @@ func (k *checker) sameLock(a, b *access, cell uint32) bool {
 	if !k.oneVariable(cell) || k.bad[cell] {
 		return false
 	}
-	s, t := k.heldAt(a.at.Inst, a.at.Point), k.heldAt(b.at.Inst, b.at.Point)
-	r, w := Lock{Cell: cell}, Lock{Cell: cell, Write: true}
+	s, t := k.heldAt(a.at), k.heldAt(b.at)
+	r, w := Fact{Cell: cell}, Fact{Cell: cell, Write: true}
 	return s.has(w) && (t.has(w) || t.has(r)) || s.has(r) && t.has(w)
 }
 
@@ -134,8 +126,8 @@ func (k *checker) holdsNear(a *access, cell uint32, delta int64, write bool) boo
 	m := &f.Mems[f.Points[a.at.Point].Row]
 	dist, ok := k.distance(a, m, cell)
 	rt := k.rootsOf(f)[m.Base]
-	n := Lock{Reg: rt.reg, Off: rt.off + dist + delta, Write: write}
-	return ok && k.heldAt(a.at.Inst, a.at.Point).has(n) && k.guard(a.at.Inst, n)
+	n := Fact{Reg: rt.reg, Off: rt.off + dist + delta, Write: write}
+	return ok && k.heldAt(a.at).has(n) && k.guard(a.at.Inst, n)
 }
 
 // distance returns how many bytes a cell lies from where an access's base points,

@@ -10,12 +10,16 @@ import (
 	"testing"
 )
 
-// evidence are the files that judge evidence; the others are the core.
-var evidence = map[string]bool{"escape.go": true, "starts.go": true, "flow.go": true, "locks.go": true, "names.go": true, "guards.go": true}
+// evidence are the files that judge evidence, or what only models do, or that makers
+// of claims use; the others are the core.
+var evidence = map[string]bool{"escape.go": true, "done.go": true, "order.go": true, "flow.go": true, "state.go": true, "musts.go": true,
+	"locks.go": true, "names.go": true, "guards.go": true, "signals.go": true, "waits.go": true, "joins.go": true, "credits.go": true,
+	"threads.go": true, "precede.go": true,
+	"print.go": true, "any.go": true, "deep.go": true, "scope.go": true, "rules.go": true}
 
 // TestImports holds the checker to what it may import of this module, facts and
 // facts/extract, and to its size: the core is below 1,500 lines, and what judges
-// evidence a file of 250 at most for each idea.
+// evidence a file of 200 at most for each idea.
 func TestImports(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil || len(names) == 0 {
@@ -44,7 +48,7 @@ func TestImports(t *testing.T) {
 		own := strings.Count(string(text), "\n")
 		if !evidence[n] {
 			lines += own
-		} else if own > 250 {
+		} else if own > 200 {
 			t.Errorf("%s has %d lines", n, own)
 		}
 	}

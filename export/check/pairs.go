@@ -31,7 +31,8 @@ const (
 //	(A2) a deep read
 //	(A3) an operation on a lock, wait group or once is an atomic write of the object,
 //	     so that a plain copy or store of it conflicts
-//	(A4) close writes and send reads a channel; Wait writes and Add reads the cell
+//	(A4) close writes and send reads a channel; Wait writes and Add, of more than
+//	     nothing, reads the cell
 //	     beside a wait group's first. They are no accesses, but misuse if they are
 //	     not ordered
 func (k *checker) findAccesses() {
@@ -54,8 +55,9 @@ func (k *checker) findAccesses() {
 				a.write = f.Deeps[pt.Row].Write
 			case facts.OpSync: // (A3), (A4)
 				op := f.Syncs[pt.Row].Op
+				n, known := k.added(InstID(i), &f.Syncs[pt.Row])
 				used := access{at: a.at, write: op == facts.SyncClose || op == facts.SyncWait, use: uses[op]}
-				if used.use != none {
+				if used.use != none && !(used.use == adds && known && n <= 0) {
 					k.accesses = append(k.accesses, used)
 				}
 				if op == facts.SyncSend || op == facts.SyncRecv || op == facts.SyncClose || op == facts.SyncParallel {
@@ -75,7 +77,7 @@ func (k *checker) findAccesses() {
 var uses = map[facts.SyncOp]use{facts.SyncClose: closes, facts.SyncSend: sends, facts.SyncAdd: adds, facts.SyncWait: waits}
 
 // touched returns the cells that an access may touch, without those that are no
-// memory of the program: functions, hidden cells, boxes, bindings, channels.
+// memory of the program: functions, hidden cells, boxes and copies, bindings, channels.
 func (k *checker) touched(a *access) []uint32 {
 	i := a.at.Inst
 	f := k.fn(i)
@@ -83,7 +85,7 @@ func (k *checker) touched(a *access) []uint32 {
 	add := func(from, n uint32) {
 		o := &k.c.Objects[k.objOf[from]]
 		switch {
-		case o.Kind == ObjFunc || o.Kind == ObjGhost:
+		case o.Kind == ObjFunc || o.Kind == ObjGhost || o.Kind == ObjCopy:
 			return
 		case o.Kind == ObjSite:
 			if s := k.p.Funcs[o.Fn].Sites[o.Site].Kind; s == facts.SiteBox || s == facts.SiteClosure || s == facts.SiteChan {
@@ -178,9 +180,13 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 			classes[x] = append(classes[x], n)
 		}
 	}
+	ours := k.ours(k.objOf[c])
 	for n, i := range list {
 		for _, j := range list[n:] {
 			a, b := &k.accesses[i], &k.accesses[j]
+			if !ours && !k.inScope(a.at.Inst) && !k.inScope(b.at.Inst) {
+				continue
+			}
 			if !a.write && !b.write || a.atomic && b.atomic || a.use == waits && b.use == waits {
 				continue
 			}
@@ -227,7 +233,7 @@ func (k *checker) oneGoroutine(list []int) bool {
 			t = by[0]
 		}
 	}
-	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Starts.Has(t)
+	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Does.Has(t)
 }
 
 // private reports whether one goroutine alone has pointers to the object of a cell.
@@ -262,6 +268,7 @@ const (
 	Starts       = "starts"
 	SameLock     = "same-lock"
 	SameBase     = "same-base"
+	Signalled    = "signalled"
 )
 
 // holdsFor reports whether evidence refutes a pair of a cell by two threads.
@@ -272,7 +279,9 @@ func (k *checker) holdsFor(c uint32, t int, a *access, u int, b *access, e *Evid
 	case Starts:
 		return k.ordered(t, a, u, b)
 	case SameLock:
-		return int(e.Lock) < len(k.objOf) && k.sameLock(a, b, e.Lock)
+		return int(e.Of) < len(k.objOf) && k.sameLock(a, b, e.Of)
+	case Signalled:
+		return k.signalled(t, a, u, b, e.Of)
 	case SameBase:
 		return k.sameBase(a, b, c, e.Delta)
 	}
@@ -289,7 +298,7 @@ func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
 	}
 	for _, e := range found {
 		switch e.Kind {
-		case NeverEscapes, Starts, SameLock, SameBase:
+		case NeverEscapes, Starts, SameLock, SameBase, Signalled:
 		default:
 			k.rep.NotChecked[e.Kind]++
 			return
@@ -300,6 +309,7 @@ func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
 		return
 	}
 	k.rep.Wrong++
+	k.rep.Bad = append(k.rep.Bad, found...)
 	if k.rep.Failed == nil {
 		f, g := k.fn(a.at.Inst), k.fn(b.at.Inst)
 		k.rep.Failed = &Failure{found[0].Kind, f.Points[a.at.Point].Pos, "the evidence does not hold for an access in " + f.Name + " and one in " + g.Name}

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/bfverify/bfverify/facts"
+import (
+	"slices"
+
+	"github.com/bfverify/bfverify/facts"
+)
 
 // points checks that the points-to claims and the call graph are closed under the
 // rows of every instance. Each rule says what some row makes the program do, and
@@ -12,10 +16,15 @@ import "github.com/bfverify/bfverify/facts"
 //	(P4) the address of a field is the cell Off further
 //	(P5) a load takes what the cells hold, a store puts it there, leaf by leaf
 //	(P6) x.(T) takes from boxes: of a concrete type what a box of that type holds,
-//	     of an interface type the boxes that implement it. An interface holds
-//	     nothing but boxes
+//	     of an interface type the boxes that implement it; and what printing gives
+//	     besides boxes. An interface holds nothing else
 //	(P7) the hidden cell of a cell is one object
-//	(P8) a deep read touches all that is reachable
+//	(P3') a conversion from unsafe.Pointer to *T, of pointers to variables of type
+//	     T alone, is a copy
+//	(P8) a deep read touches all that is reachable; a flat read or write, the
+//	     variables that a pointer, or the boxes of an interface, point to. A write
+//	     that stores pointers is refused. Printing: see print.go
+//	(P9) a copy of what a box holds has what the box has
 //	calls: see calls.go
 //
 // A cell beyond the end of an object, and a call of a function with another number
@@ -24,6 +33,13 @@ import "github.com/bfverify/bfverify/facts"
 func (k *checker) points() {
 	for i := 1; i < len(k.c.Insts); i++ {
 		k.rows(InstID(i))
+	}
+	for b, cp := range k.copies { // (P9)
+		for n := range k.cells(b) {
+			if from, to := k.c.Objects[b].First+n, k.c.Objects[cp].First+n; !k.within(k.c.Content[from], k.c.Content[to]) {
+				k.fail("P9", k.c.Objects[b].pos(k.p), "a copy lacks what the box holds")
+			}
+		}
 	}
 }
 
@@ -53,10 +69,10 @@ func (k *checker) rows(i InstID) {
 	}
 	for row, c := range f.Copies { // (P3)
 		if c.Unsafe && c.N > 0 && k.p.Types[f.Regs[c.Src].Type].Kind != facts.Map {
-			if k.leaves(f, c.Src) > 0 && node(c.Src, uint32(c.SrcLeaf)) != 0 {
+			if k.leaves(f, c.Src) > 0 && !k.typed(node(c.Src, uint32(c.SrcLeaf)), f.Regs[c.Dst].Type) {
 				k.refuse("unsafe", at(f, facts.OpCopy, row))
+				continue
 			}
-			continue
 		}
 		for n := range uint32(c.N) {
 			flows("P3", facts.OpCopy, row, node(c.Src, uint32(c.SrcLeaf)+n), node(c.Dst, uint32(c.DstLeaf)+n))
@@ -127,10 +143,19 @@ func (k *checker) rows(i InstID) {
 	}
 }
 
+// typed reports whether variables of the type that a pointer of type t points to
+// start at all cells of a set.
+func (k *checker) typed(s SetID, t facts.TypeID) bool {
+	return k.p.Types[t].Kind == facts.Pointer && !slices.ContainsFunc(k.set(s), func(c uint32) bool {
+		o := k.objOf[c]
+		return k.objType[o] == 0 || !slices.Contains(k.p.Layout(k.objType[o]).Cells[c-k.c.Objects[o].First].Types, k.p.Types[t].Elem)
+	})
+}
+
 // uncovered refuses rows that no rule covers, unless nothing comes to them.
 func (k *checker) uncovered(i InstID, f *facts.Func) {
 	for row, r := range f.Reaches {
-		if k.anything(i, r.X) {
+		if r.How != facts.ReachPrint && k.anything(i, r.X) {
 			k.refuse("reflect", at(f, facts.OpReach, row))
 		}
 	}
@@ -140,7 +165,7 @@ func (k *checker) uncovered(i InstID, f *facts.Func) {
 		}
 	}
 	for row := range f.Anys {
-		k.refuse("calls of whatever a value holds", at(f, facts.OpAny, row))
+		k.any(i, f, row)
 	}
 	if f.Is(facts.FnUnknown) {
 		k.refuse("functions without body", f.Pos)
@@ -196,55 +221,58 @@ func (o *Object) pos(p *facts.Program) facts.Pos { return p.Funcs[o.Fn].Sites[o.
 func (k *checker) assert(i InstID, f *facts.Func, row int) {
 	a := &f.Asserts[row]
 	iface := k.p.Types[a.Type].Kind == facts.Interface
+	fail := func() {
+		k.fail("P6", at(f, facts.OpAssert, row), "%s: what an interface holds is not all in the set of where it goes", f.Name)
+	}
 	for _, c := range k.set(k.pts(i, a.X, 0)) {
-		t, ok := k.box(c)
-		switch {
-		case !ok:
-			k.fail("P6", at(f, facts.OpAssert, row), "%s: an interface holds what is no box", f.Name)
-		case iface:
-			if k.p.Implements(t, a.Type) && !k.has(k.pts(i, a.Dst, 0), c) {
-				k.fail("P6", at(f, facts.OpAssert, row), "%s: a box is not in the set of where it goes", f.Name)
-			}
-		case t == a.Type:
-			for n, leaf := range k.p.Layout(t).Ptrs {
-				if !k.within(k.c.Content[c+leaf], k.pts(i, a.Dst, uint32(n))) {
-					k.fail("P6", at(f, facts.OpAssert, row), "%s: what a box holds is not all in the set of where it goes", f.Name)
+		k.dynamic("P6", f, at(f, facts.OpAssert, row), c, func(t facts.TypeID, address bool) {
+			switch {
+			case iface || address && t == a.Type:
+				if (!iface || k.p.Implements(t, a.Type)) && !k.has(k.pts(i, a.Dst, 0), c) {
+					fail()
+				}
+			case t == a.Type:
+				for n, leaf := range k.p.Layout(t).Ptrs {
+					if !k.within(k.c.Content[c+leaf], k.pts(i, a.Dst, uint32(n))) {
+						fail()
+					}
 				}
 			}
+		})
+	}
+}
+
+// dynamic calls visit with the types that a cell in an interface may stand for: of
+// a box that of what it holds, which is a value at the cell. Printing gives other
+// cells: one stands for all variables that start there, and for their addresses.
+func (k *checker) dynamic(rule string, f *facts.Func, pos facts.Pos, c uint32, visit func(t facts.TypeID, address bool)) {
+	if t, ok := k.box(c); ok {
+		visit(t, false)
+	}
+	o := k.objOf[c]
+	if k.objType[o] == 0 {
+		k.fail(rule, pos, "%s: an interface holds what is no box", f.Name)
+	}
+	if t, _ := k.box(k.c.Objects[o].First); t != 0 {
+		return // what it holds are variables of its copy
+	}
+	for _, t := range k.p.Layout(k.objType[o]).Cells[c-k.c.Objects[o].First].Types {
+		p := k.pointerTo(t)
+		if p != 0 {
+			visit(p, true)
+		}
+		if p == 0 || k.p.Types[t].Kind == facts.Pointer {
+			visit(t, false)
 		}
 	}
 }
 
-// deepRead checks (P8).
-func (k *checker) deepRead(i InstID, f *facts.Func, row int) {
-	d, touched := &f.Deeps[row], k.c.Insts[i].Deeps[row]
-	if !k.anything(i, d.X) {
-		return
+// pointerTo returns the type of pointers to t, or 0 if the program has none.
+func (k *checker) pointerTo(t facts.TypeID) facts.TypeID {
+	p, ok := k.ptrTo[t]
+	if !ok {
+		p = k.p.TypeByName("*" + k.p.Types[t].Name)
+		k.ptrTo[t] = p
 	}
-	pos := at(f, facts.OpDeep, row)
-	if d.Write || d.How != facts.ReachAll {
-		k.refuse("reads and writes of a part of what is reachable", pos)
-		return
-	}
-	object := func(o ObjID) {
-		for n := range k.cells(o) {
-			if !k.has(touched, k.c.Objects[o].First+n) {
-				k.fail("P8", pos, "%s: a cell that is reachable is not read", f.Name)
-			}
-		}
-	}
-	whole := func(s SetID) {
-		for _, c := range k.set(s) {
-			object(k.objOf[c])
-		}
-	}
-	for n := range k.leaves(f, d.X) {
-		whole(k.pts(i, d.X, n))
-	}
-	for _, c := range k.set(touched) {
-		whole(k.c.Content[c])
-		for _, g := range k.ghosts[c] {
-			object(g)
-		}
-	}
+	return p
 }

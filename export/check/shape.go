@@ -11,7 +11,8 @@ import (
 //
 //	(W1) sets ascend; set 0 is empty
 //	(W2) objects follow each other without gaps; sites, globals and functions exist;
-//	     a global is one object, and so is the hidden cell of a cell
+//	     a global is one object, and so is the hidden cell of a cell, and the copy
+//	     of what a box holds, which comes after it
 //	(W3) an instance has a set for each variable of its function, whose body is known
 //	(W4) edges stand in the order of their rows, which are calls, and go to
 //	     instances; they start goroutines just where the row is a go statement
@@ -51,6 +52,12 @@ func (k *checker) shape() {
 			bad(o.Type > 0 && int(o.Type) < len(k.p.Types), "W2", "object %d has no type", i)
 			k.objType[i] = o.Type
 			k.ghosts[o.Of] = append(k.ghosts[o.Of], ObjID(i))
+		case ObjCopy:
+			bad(int(o.Of) < len(k.objOf) && k.objType[k.objOf[o.Of]] > 0, "W2", "object %d is a copy of nothing before it", i)
+			b := k.objOf[o.Of]
+			_, box := k.box(o.Of)
+			bad(box && k.copies[b] == 0, "W2", "object %d is a copy of no box, or the second", i)
+			k.copies[b], k.objType[i] = ObjID(i), k.objType[b]
 		default:
 			k.refuse("objects of reflection and unsafe", none)
 			return
@@ -68,6 +75,9 @@ func (k *checker) shape() {
 		}
 	}
 	k.pointing(c.Content)
+	for i, s := range c.Signals {
+		bad(int(s.Cell) < len(k.objOf), "W2", "signal %d is of no object", i)
+	}
 	bad(len(c.Insts) > 0 && int(c.Root) < len(c.Insts) && c.Root > 0 && c.Insts[c.Root].Fn == k.p.Root, "W5", "the root is not the program's")
 	for i := 1; i < len(c.Insts); i++ {
 		in := &c.Insts[i]
@@ -77,8 +87,8 @@ func (k *checker) shape() {
 		k.pointing(in.Vars)
 		k.pointing(in.Deeps)
 		for j, e := range in.Edges {
-			bad(int(e.Row) < len(f.Calls) && e.Callee > 0 && int(e.Callee) < len(c.Insts), "W4", "edge %d of instance %d leads nowhere", j, i)
-			bad(e.Go == (f.Calls[e.Row].Mode == facts.ModeGo), "W4", "edge %d of instance %d is no such call", j, i)
+			bad(int(e.Row) < len(f.Calls)+len(f.Anys) && e.Callee > 0 && int(e.Callee) < len(c.Insts), "W4", "edge %d of instance %d leads nowhere", j, i)
+			bad(e.Go == (int(e.Row) < len(f.Calls) && f.Calls[e.Row].Mode == facts.ModeGo), "W4", "edge %d of instance %d is no such call", j, i)
 			bad(j == 0 || in.Edges[j-1].Row <= e.Row, "W4", "the edges of instance %d are out of order", i)
 		}
 	}
@@ -99,19 +109,29 @@ func (k *checker) more() {
 	for i := 1; i < len(k.c.Insts); i++ {
 		in, f := &k.c.Insts[i], k.fn(InstID(i))
 		state := func(s State) {
-			bad(!s.All || len(s.Locks) == 0, "a state of instance %d is odd", i)
-			for j, n := range s.Locks {
-				ok := j == 0 || s.Locks[j-1].compare(n) < 0
-				bad(ok && int(n.Reg) < len(f.Regs) && int(n.Cell) < len(k.objOf) && (n.Reg == 0 || n.Cell == 0), "a state of instance %d is odd", i)
+			bad(!s.All || len(s.Facts) == 0, "a state of instance %d is odd", i)
+			for j, n := range s.Facts {
+				ok := j == 0 || s.Facts[j-1].compare(n) < 0
+				ok = ok && n.Kind <= Credit && int(n.Reg) < len(f.Regs) && int(n.Cell) < len(k.objOf) && (n.Reg == 0 || n.Cell == 0)
+				bad(ok && (n.Kind == Held || int(n.Signal) < len(k.signals)) && n.N <= maxCount, "a state of instance %d is odd", i)
 			}
 		}
-		bad(bits(in.Starts, len(k.threads)) && bits(in.Before, len(k.threads)), "sets of threads of instance %d have the wrong size", i)
+		bad(bits(in.Does, k.deeds()) && bits(in.Before, k.deeds()), "sets of threads of instance %d have the wrong size", i)
 		bad(len(in.Held) == len(f.Blocks) && len(in.Own) == len(f.Blocks), "instance %d has the wrong number of states", i)
 		for b := range in.Held {
 			state(in.Held[b])
 			state(in.Own[b])
 		}
-		state(in.Acquires)
+		state(in.Gained)
+		state(in.Left)
+		bad(len(in.Prints) == len(k.printRows(InstID(i))), "instance %d has the wrong number of rows that print", i)
+		for _, p := range in.Prints {
+			for _, list := range [...][]uint32{p.Operands, p.Visited} {
+				for j, o := range list {
+					bad((j == 0 || list[j-1] < o) && o > 0 && int(o) < len(k.c.Objects), "what instance %d prints is odd", i)
+				}
+			}
+		}
 		for j, c := range in.Releases {
 			bad((j == 0 || in.Releases[j-1] < c) && int(c) < len(k.objOf), "what instance %d releases is odd", i)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/export/check"
@@ -14,14 +15,13 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// Make verifies a program, all of it in scope, and returns the claims and the
-// evidence that the stages found, with their result. There is no result, and no
+// Make verifies a program and returns the claims and the evidence that the stages
+// found, about the pairs in scope, with their result. There is no result, and no
 // evidence, for a program that the checker refuses. Errors are those of
 // stages.Verify.
 func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Claims, []export.Result, error) {
 	var b *builder
 	cells := map[uint32]*cellEvidence{}
-	opt.Scope = nil
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	refused := false
@@ -57,8 +57,17 @@ func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Cla
 	for _, c := range slices.Sorted(maps.Keys(cells)) {
 		b.c.Evidence = append(b.c.Evidence, cells[c].CellEvidence)
 	}
+	// What the stages know more of a kind than the checker judges gets another name.
+	for _, e := range check.Check(p, opt.Scope, b.c).Bad {
+		if !strings.HasPrefix(e.Kind, finer) {
+			e.Kind = finer + e.Kind
+		}
+	}
 	return b.c, out, nil
 }
+
+// finer marks kinds of evidence.
+const finer = "a finer "
 
 type cellEvidence struct {
 	check.CellEvidence
@@ -104,13 +113,15 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	case stage.NeverEscapes:
 		e.Kind = check.NeverEscapes
 	case stage.Ordered:
-		if e.Kind = check.Starts; by.Rule == "wait" {
-			e.Kind = "wait group"
-		}
+		e.Kind = check.Starts
 	case stage.Signalled:
-		e.Kind = "signalled: " + by.Rule
+		k, ok := signalKinds[by.Rule]
+		n := slices.Index(b.c.Signals, check.Signal{Kind: k, Cell: b.cell[by.Cell]})
+		if e.Kind, e.Of = check.Signalled, uint32(n); !ok || n < 0 {
+			e.Kind, e.Of = "signalled: "+by.Rule, 0
+		}
 	case stage.SameLock:
-		e.Kind, e.Lock = check.SameLock, b.cell[by.Cell]
+		e.Kind, e.Of = check.SameLock, b.cell[by.Cell]
 		if o, _ := b.r.Object(by.Cell); b.r.Objs[o].Kind == pta.ObjSite {
 			if k, _ := b.r.SiteKind(o); k == facts.SiteChan {
 				e.Kind = "a channel as lock"
@@ -124,27 +135,50 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	return e
 }
 
-// settle makes the claims about escape, starts and locks: the rules of the checker
-// say what they lack, or have too much, until they ask for nothing.
-func (b *builder) settle() {
-	changed := false
-	again := check.Rules(b.r.Prog, b.c, &check.Asked{
-		Escapes: func(_ string, o check.ObjID) { changed = b.c.Escaped.Add(int(o)) || changed },
-		Starts:  func(_ string, claim *check.Bits, all check.Bits) { changed = claim.Or(all) || changed },
-		Holds: func(_ string, claim *check.State, most check.State) {
-			if !claim.Within(most) {
-				*claim, changed = claim.Meet(most), true
-			}
-		},
-		Releases: func(_ string, claim *[]uint32, all []uint32) {
-			for _, c := range all {
-				if i, ok := slices.BinarySearch(*claim, c); !ok {
-					*claim, changed = slices.Insert(*claim, i, c), true
+// signalKinds are the kinds of signals that the checker judges, by their names in
+// stages.
+var signalKinds = map[string]check.SignalKind{"close": check.Close, "message": check.Message, "send": check.Sends, "receive": check.Receives,
+	"once": check.OnceDone, "wait": check.Group}
+
+// signals lists what may order: each channel, Once and wait group that somebody waits
+// for. The checker sorts out which of them can be relied on.
+func (b *builder) signals() {
+	seen := map[check.Signal]bool{}
+	add := func(cells *pta.Set, kinds ...check.SignalKind) {
+		cells.Each(func(c uint32) {
+			for _, k := range kinds {
+				if s := (check.Signal{Kind: k, Cell: b.cell[c]}); !seen[s] {
+					seen[s] = true
+					b.c.Signals = append(b.c.Signals, s)
 				}
 			}
-		},
-	})
-	for again(); changed; again() {
-		changed = false
+		})
+	}
+	for i := 1; i < len(b.r.Insts); i++ {
+		f := b.r.Func(pta.InstID(i))
+		if f == nil {
+			continue
+		}
+		for _, y := range f.Syncs {
+			switch obj := b.r.PointsTo(pta.InstID(i), y.Obj, 0); y.Op {
+			case facts.SyncRecv:
+				add(obj, check.Close, check.Message, check.Sends)
+			case facts.SyncSend:
+				add(obj, check.Receives)
+			case facts.SyncOnce:
+				add(obj, check.OnceDone)
+			case facts.SyncWait:
+				add(obj, check.Group)
+			}
+		}
+		for _, s := range f.Selects {
+			for _, c := range s.Cases {
+				if c.Send {
+					add(b.r.PointsTo(pta.InstID(i), c.Chan, 0), check.Receives)
+				} else {
+					add(b.r.PointsTo(pta.InstID(i), c.Chan, 0), check.Close, check.Message, check.Sends)
+				}
+			}
+		}
 	}
 }

@@ -24,7 +24,7 @@ func TestOdd(t *testing.T) {
 		n := 400
 		locks := slices.ContainsFunc(claims.Insts, func(in check.Inst) bool { return len(in.Releases) > 0 })
 		switch {
-		case !check.Check(p, claims).Closed:
+		case !check.Check(p, nil, claims).Closed:
 			continue
 		case locks && locking < 4:
 			locking++
@@ -39,7 +39,7 @@ func TestOdd(t *testing.T) {
 			if undo == nil {
 				continue
 			}
-			rep := check.Check(p, claims)
+			rep := check.Check(p, nil, claims)
 			if rep.Failed != nil {
 				failed++
 			}

@@ -3,6 +3,7 @@
 package proof
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bfverify/bfverify/export/check"
@@ -22,7 +23,7 @@ func Claims(r *pta.Result) *check.Claims {
 }
 
 func newBuilder(r *pta.Result) *builder {
-	return &builder{r: r, cell: make([]uint32, r.Cells()), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{},
+	return &builder{r: r, cell: make([]uint32, r.Cells()), obj: make([]check.ObjID, len(r.Objs)), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{},
 		c: &check.Claims{Sets: [][]uint32{nil}, Objects: make([]check.Object, 1), Insts: make([]check.Inst, 1), Root: check.InstID(r.Root)}}
 }
 
@@ -32,6 +33,9 @@ func (b *builder) solution() {
 	next := uint32(0)
 	for i := 1; i < len(r.Objs); i++ {
 		o := &r.Objs[i]
+		if b.obj[i] = check.ObjID(len(c.Objects)); o.Kind == pta.ObjRef {
+			continue
+		}
 		c.Objects = append(c.Objects, object(o, next))
 		for n := range o.N {
 			b.cell[o.Node+n] = next
@@ -39,9 +43,19 @@ func (b *builder) solution() {
 		}
 	}
 	for i := 1; i < len(r.Objs); i++ {
+		switch o := &r.Objs[i]; o.Kind {
+		case pta.ObjRef: // the cell stands for all variables that start there
+			b.cell[o.Node] = b.cell[o.Of]
+		case pta.ObjGhost:
+			c.Objects[b.obj[i]].Of = b.cell[o.Of]
+		case pta.ObjUnboxed:
+			c.Objects[b.obj[i]].Of = c.Objects[b.obj[o.Of]].First
+		}
+	}
+	for i := 1; i < len(r.Objs); i++ {
 		o := &r.Objs[i]
-		if o.Kind == pta.ObjGhost {
-			c.Objects[i].Of = b.cell[o.Of]
+		if o.Kind == pta.ObjRef {
+			continue
 		}
 		for n := range o.N {
 			c.Content = append(c.Content, b.set(r.Content(o.Node+n)))
@@ -50,6 +64,7 @@ func (b *builder) solution() {
 	for i := 1; i < len(r.Insts); i++ {
 		c.Insts = append(c.Insts, b.inst(pta.InstID(i)))
 	}
+	b.signals()
 }
 
 func object(o *pta.Object, first uint32) check.Object {
@@ -64,6 +79,8 @@ func object(o *pta.Object, first uint32) check.Object {
 		out.Kind, out.Fn = check.ObjFunc, o.Fn
 	case o.Kind == pta.ObjGhost:
 		out.Kind, out.Type = check.ObjGhost, o.Type
+	case o.Kind == pta.ObjUnboxed:
+		out.Kind = check.ObjCopy
 	}
 	return out
 }
@@ -71,7 +88,8 @@ func object(o *pta.Object, first uint32) check.Object {
 type builder struct {
 	r     *pta.Result
 	c     *check.Claims
-	cell  []uint32 // by cell of the result
+	cell  []uint32      // by cell of the result
+	obj   []check.ObjID // by object of the result, but for references
 	ids   map[string]check.SetID
 	known map[*pta.Set]check.SetID
 }
@@ -84,6 +102,7 @@ func (b *builder) set(s *pta.Set) check.SetID {
 	var out []uint32
 	s.Each(func(c uint32) { out = append(out, b.cell[c]) })
 	slices.Sort(out)
+	out = slices.Compact(out)
 	var key []byte
 	for _, x := range out {
 		key = append(key, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
@@ -117,9 +136,12 @@ func (b *builder) inst(i pta.InstID) check.Inst {
 		out.Deeps = append(out.Deeps, b.set(b.r.Deep(i, uint32(row))))
 	}
 	for _, e := range in.Out {
-		if e.Kind == pta.EdgeCall || e.Kind == pta.EdgeGo { // functions with others are refused
-			out.Edges = append(out.Edges, check.Edge{Row: e.Row, Go: e.Kind == pta.EdgeGo, Callee: check.InstID(e.Callee)})
+		row := e.Row
+		if e.Kind == pta.EdgeAny || e.Kind == pta.EdgeAnyGo { // the checker refuses those that start goroutines
+			row += uint32(len(f.Calls))
 		}
+		out.Edges = append(out.Edges, check.Edge{Row: row, Go: e.Kind == pta.EdgeGo, Callee: check.InstID(e.Callee)})
 	}
+	slices.SortStableFunc(out.Edges, func(a, b check.Edge) int { return cmp.Compare(a.Row, b.Row) })
 	return out
 }

@@ -17,7 +17,7 @@ func TestMutants(t *testing.T) {
 	rng, made, kinds := rand.New(rand.NewPCG(1, 2)), 0, map[int]int{}
 	for _, p := range programs(t).twins {
 		r := analyze(t, p, pta.Insens)
-		if !check.Check(p, proof.Claims(r)).Closed {
+		if !check.Check(p, nil, proof.Claims(r)).Closed {
 			continue
 		}
 		if made >= 300 {
@@ -31,7 +31,7 @@ func TestMutants(t *testing.T) {
 			}
 			made++
 			kinds[kind]++
-			if rep := check.Check(p, c); rep.Failed == nil {
+			if rep := check.Check(p, nil, c); rep.Failed == nil {
 				t.Errorf("%s: closed, although %s", p.Path, what)
 			}
 		}

@@ -1,0 +1,70 @@
+package proof
+
+import (
+	"slices"
+
+	"github.com/bfverify/bfverify/export/check"
+)
+
+// settle makes the claims that the rules of the checker ask about: they say what the
+// claims lack, or have too much, until they ask for nothing. The facts of an instance
+// are asked about again when they, or what its callees gain, have changed.
+func (b *builder) settle() {
+	callers := make([][]check.InstID, len(b.c.Insts))
+	for i := range b.c.Insts {
+		for _, e := range b.c.Insts[i].Edges {
+			callers[e.Callee] = append(callers[e.Callee], check.InstID(i))
+		}
+	}
+	changed := false
+	dirty := make([]bool, len(b.c.Insts))
+	var work []check.InstID
+	push := func(is ...check.InstID) {
+		for _, i := range is {
+			if !dirty[i] {
+				dirty[i] = true
+				work = append(work, i)
+			}
+		}
+	}
+	rules := check.NewRules(b.r.Prog, b.c, &check.Asked{
+		Escapes: func(_ string, o check.ObjID) { changed = b.c.Escaped.Add(int(o)) || changed },
+		Does:    func(_ string, claim *check.Bits, all check.Bits) { changed = claim.Or(all) || changed },
+		Holds: func(_ string, of check.InstID, claim *check.State, most check.State) {
+			if claim.Within(most) {
+				return
+			}
+			*claim = claim.Meet(most)
+			if in := &b.c.Insts[of]; claim == &in.Gained || claim == &in.Left {
+				push(callers[of]...)
+			} else {
+				push(of)
+			}
+		},
+		Has: func(_ string, of check.InstID, claim *[]uint32, all []uint32) {
+			for _, c := range all {
+				if i, ok := slices.BinarySearch(*claim, c); !ok {
+					*claim, changed = slices.Insert(*claim, i, c), true
+					push(callers[of]...)
+				}
+			}
+		},
+	})
+	if rules == nil {
+		return
+	}
+	for changed = true; changed; {
+		changed = false
+		rules.May()
+	}
+	for again := true; again; again = rules.Credits() {
+		for i := len(b.c.Insts) - 1; i > 0; i-- {
+			push(check.InstID(i))
+		}
+		for len(work) > 0 {
+			i := work[0]
+			work, dirty[i] = work[1:], false
+			rules.Must(i)
+		}
+	}
+}
