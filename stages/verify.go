@@ -292,7 +292,7 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	}
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
-		joins := waitGroups(v, ov)
+		joins := r.waitGroups(v)
 		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, sh.locks))
 	})
 	if err := ctx.Err(); err != nil {
