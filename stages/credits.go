@@ -29,6 +29,8 @@ type credits struct {
 	join    *join
 	changes map[spot]amount // those that are surely of this counter
 	exact   bool            // nobody else adds
+	start   int             // units that are there at first
+	poor    map[spot]bool   // additions of Owner's where nothing may be left
 	rel     stage.Bits      // instances that add, spend or wait, or call one that does
 	memo    map[creditKey]purse
 	busy    map[pta.InstID]bool
@@ -94,7 +96,7 @@ func (c *credits) cover() bool {
 			mark(s.By)
 		}
 	}
-	c.inst(v.Threads[c.join.Owner].Entry, purse{clean: true})
+	c.inst(v.Threads[c.join.Owner].Entry, purse{k: c.start, clean: true})
 	return !c.bad
 }
 
@@ -315,6 +317,9 @@ func (c *credits) point(n pta.InstID, f *facts.Func, p uint32, s purse) purse {
 
 // change returns what is there after an addition. (W5), (W7)
 func (c *credits) change(n pta.InstID, p uint32, s purse, by amount) purse {
+	if s.k < 1 && (!by.known() || by.k > 0) {
+		c.poor[spot{n, p}] = true
+	}
 	switch {
 	case by.known() && by.k <= maxUnits:
 		s.k += int(by.k)

@@ -53,7 +53,7 @@ func Draw(ctx context.Context, p *facts.Program, opt Options, kind *Drawing) (*g
 	r.findScope()
 	opt.Progress("parallel", 0, 0)
 	joins := r.waitGroups(v)
-	r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, r.lock))
+	r.par = newParallel(v, newRunning(v, joins), newAwaited(r, v, joins))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -477,7 +477,7 @@ func (fs *frames) open(f *frame) bool {
 		}
 		f.view = r.v.InFrame(f.Frame, f.own)
 		joins := r.waitGroups(f.view)
-		f.par = newParallel(f.view, newRunning(f.view, joins), newAwaited(f.view, r.over, joins, r.lock))
+		f.par = newParallel(f.view, newRunning(f.view, joins), newAwaited(r, f.view, joins))
 		if len(fs.list) == keptFrames {
 			fs.list[0].view, fs.list[0].par = nil, nil
 			fs.list = fs.list[1:]

@@ -16,6 +16,8 @@ import (
 //	     through the copy; so do conversions between signed integers of 32 bits or
 //	     more, of numbers below 2^31
 //	(T2) a parameter holds what the only caller gives
+//	(T3) a load from a variable of the activation with one store gives what that
+//	     stored, where no path leads from the allocation to the load but through it
 //
 // Two amounts that are equal are one number if no definition of the register was
 // executed between the two uses.
@@ -32,10 +34,11 @@ func constant(k int64) amount { return amount{k: k} }
 func (a amount) known() bool { return a.n == 0 }
 
 // amountOf returns what register r holds at point p of instance n.
-func amountOf(v *stage.View, n pta.InstID, r facts.Reg, p uint32) amount {
+func (run *run) amountOf(v *stage.View, n pta.InstID, r facts.Reg, p uint32) amount {
+	measured := false
 	for range 16 {
 		f := v.Res.Func(n)
-		if k, ok := v.ConstOf(n, r); ok {
+		if k, ok := v.ConstOf(n, r); ok && !measured {
 			return constant(k)
 		}
 		def := f.Regs[r].Def
@@ -54,30 +57,34 @@ func amountOf(v *stage.View, n pta.InstID, r facts.Reg, p uint32) amount {
 			continue
 		}
 		src, length := facts.NoReg, false
+		fl := v.Flow(n)
 		switch pt := f.Points[def-1]; pt.Op { // (T1)
 		case facts.OpCopy:
 			c := &f.Copies[pt.Row]
-			if s, d := &v.Prog.Types[f.Regs[c.Src].Type], &v.Prog.Types[f.Regs[r].Type]; c.Index < 0 && !c.Unsafe && s.Kind == facts.Scalar && d.Kind == facts.Scalar && s.Shape == d.Shape {
+			if s, d := &v.Prog.Types[f.Regs[c.Src].Type], &v.Prog.Types[f.Regs[r].Type]; c.Index < 0 && !c.Unsafe && s.Shape == d.Shape && s.Kind == d.Kind && (s.Kind == facts.Scalar || s.Kind == facts.Slice) {
 				src = c.Src
+			}
+		case facts.OpMem: // (T3)
+			if x, st, ok := run.newIteration(nil).storedBefore(n, f, def-1); ok && lasts(fl, x, st, def-1) {
+				src = x
 			}
 		case facts.OpArith:
 			a := &f.Ariths[pt.Row]
 			switch {
 			case a.Op == facts.ArithLen:
 				src, length = a.X, true
+			case measured: // a length was taken of no number
 			case a.Op == facts.ArithConv && signed(v, f.Regs[a.X].Type) && signed(v, f.Regs[r].Type):
 				src = a.X
 			}
 		}
-		if src == facts.NoReg || definitions(f, r) != 1 || !lasts(v.Flow(n), src, def-1, p) {
+		if src == facts.NoReg || definitions(f, r) != 1 || !lasts(fl, src, def-1, p) {
 			break
 		}
-		if length {
-			return amount{n: n, r: src, length: true}
-		}
+		measured = measured || length
 		r = src
 	}
-	return amount{n: n, r: r}
+	return amount{n: n, r: r, length: measured}
 }
 
 // definitions counts the points that define a register.
@@ -110,13 +117,22 @@ func signed(v *stage.View, t facts.TypeID) bool {
 	return false
 }
 
+// unsigned reports whether a type is an unsigned integer of at least 32 bits.
+func unsigned(v *stage.View, t facts.TypeID) bool {
+	switch v.Prog.Types[t].Shape {
+	case "uint", "uint32", "uint64", "uintptr":
+		return true
+	}
+	return false
+}
+
 // negative reports whether an amount may be below zero.
 func (a amount) negative() bool { return !a.length && (a.n != 0 || a.k < 0) }
 
 // trips is how often control gets from the head of a loop into its body, or to the
 // head (atHead), in one execution of the loop: at most.
 //
-//	(T3) the loop has a control variable (induction.go) that begins with a constant
+//	(T4) the loop has a control variable (induction.go) that begins with a constant
 //	     of at least 0, with a step of 1, and goes on only where that is below a
 //	     limit, which is computed before the loop. If the test is made at the end of
 //	     an iteration, there is one for each entry: the limit is a constant, or the
@@ -141,7 +157,7 @@ func (r *run) tripsOf(v *stage.View, n pta.InstID, l *stage.Loop) (t trips, ok b
 	if def := f.Regs[d.limit].Def; def != 0 && l.Blocks.Has(v.Flow(n).Block(def-1)) {
 		return t, false
 	}
-	t = trips{amountOf(v, n, d.limit, f.Blocks[l.Head].Start), d.atEnd}
+	t = trips{r.amountOf(v, n, d.limit, f.Blocks[l.Head].Start), d.atEnd}
 	if t.known() {
 		t.k -= d.start
 		if t.atHead {

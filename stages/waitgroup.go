@@ -38,6 +38,7 @@ type join struct {
 	// see noStartAfter.
 	starts []spot
 	lead   stage.Bits
+	tally  *tally // of counters that are no wait groups
 }
 
 // change is an operation on a counter: an addition.
@@ -47,7 +48,7 @@ type change struct {
 	is bool // surely on this counter
 }
 
-// waitGroups finds the joins of the view.
+// waitGroups finds the joins of the view: those of wait groups, and of counters.
 func (r *run) waitGroups(v *stage.View) []join {
 	changes := map[uint32][]change{} // by cell that the operand may point to
 	var cells []uint32
@@ -67,7 +68,7 @@ func (r *run) waitGroups(v *stage.View) []join {
 			y := &f.Syncs[pt.Row]
 			by := constant(y.N)
 			if !y.Known {
-				by = amountOf(v, id, y.Val, uint32(p))
+				by = r.amountOf(v, id, y.Val, uint32(p))
 			}
 			_, one := v.Single(id, y.Obj)
 			v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
@@ -83,22 +84,23 @@ func (r *run) waitGroups(v *stage.View) []join {
 		if !oneObject(v, c) || r.over.Has(c) { // (W1)
 			continue
 		}
-		if j, ok := r.newJoin(v, c, changes[c]); ok {
+		if j, _, ok := r.newJoin(v, c, changes[c], 0); ok {
 			js = append(js, j)
 		}
 	}
-	return js
+	return append(js, r.counts(v)...)
 }
 
-// newJoin returns the join of a counter with some changes.
-func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool) {
+// newJoin returns the join of a counter with some changes, of which start units are
+// there at first, and how its owner pays.
+func (r *run) newJoin(v *stage.View, cell uint32, changes []change, start int) (join, *credits, bool) {
 	j := join{Cell: cell, Owner: -1, done: map[int][]spot{}, after: map[int]*after{}}
 	type decrement struct {
 		at spot
 		ts []int
 	}
 	var decs []decrement
-	c := credits{r: r, v: v, join: &j, changes: map[spot]amount{}, memo: map[creditKey]purse{}, busy: map[pta.InstID]bool{}}
+	c := credits{r: r, v: v, join: &j, start: start, changes: map[spot]amount{}, poor: map[spot]bool{}, memo: map[creditKey]purse{}, busy: map[pta.InstID]bool{}}
 	var open []spot // additions of who knows what
 	for _, ch := range changes {
 		switch {
@@ -106,7 +108,7 @@ func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool)
 			open = append(open, ch.spot)
 		case ch.by.negative():
 			if ch.by.k != -1 || !ch.is {
-				return j, false // (W2)
+				return j, nil, false // (W2)
 			}
 			decs = append(decs, decrement{ch.spot, v.ThreadsOf(ch.Inst)})
 		}
@@ -127,7 +129,7 @@ func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool)
 		}
 	}
 	if j.Owner < 0 || !v.Threads[j.Owner].Single { // (W3)
-		return j, false
+		return j, nil, false
 	}
 	for _, d := range decs {
 		for _, t := range d.ts {
@@ -135,7 +137,7 @@ func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool)
 				continue
 			}
 			if ps := v.Threads[t].Parents; len(ps) != 1 || ps[0] != j.Owner { // (W3)
-				return j, false
+				return j, nil, false
 			}
 			j.done[t] = append(j.done[t], d.at)
 		}
@@ -148,7 +150,7 @@ func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool)
 		// (W2) at most one Done a goroutine: one place, executed at most once.
 		// Points of one deferred call stand for one call.
 		if !atMostOnce(v, t, at) {
-			return j, false
+			return j, nil, false
 		}
 		j.Joined = append(j.Joined, t)
 		j.after[t] = newAfter(v, t, at)
@@ -157,12 +159,12 @@ func (r *run) newJoin(v *stage.View, cell uint32, changes []change) (join, bool)
 		return !ch.is || ch.by != constant(-1) && slices.ContainsFunc(v.ThreadsOf(ch.Inst), func(t int) bool { return t != j.Owner })
 	})
 	if len(open) > 0 && !c.exact { // (W7)
-		return j, false
+		return j, nil, false
 	}
 	if len(j.Joined) == 0 || !c.cover() { // (W4)
-		return j, false
+		return j, nil, false
 	}
-	return j, true
+	return j, &c, true
 }
 
 // atMostOnce reports whether the places together execute at most once in one

@@ -104,8 +104,13 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	case stage.NeverEscapes:
 		e.Kind = check.NeverEscapes
 	case stage.Ordered:
-		if e.Kind = check.Starts; by.Rule == "wait" {
+		switch by.Rule {
+		case "wait":
 			e.Kind = "wait group"
+		case "count":
+			e.Kind = "a counter as wait group"
+		default:
+			e.Kind = check.Starts
 		}
 	case stage.Signalled:
 		e.Kind = "signalled: " + by.Rule

@@ -100,7 +100,7 @@ type NeverEscapes struct{ Object uint32 }
 
 // Ordered: one access happens before the other.
 type Ordered struct {
-	Rule   string // "go", "wait", "program order"
+	Rule   string // "go", "wait", "count", "program order"
 	Thread int    // whose accesses come first
 	Object uint32 // the cell of the object that orders, for all but "go"
 }
@@ -112,7 +112,7 @@ type Ordered struct {
 // of them, by program order, by starts, or by evidence of this kind for the
 // signal's point; and that Need waits are completed on every path to the other.
 type Signalled struct {
-	Rule    string // "close", "message", "send", "receive", "once", "wait", "flag"
+	Rule    string // "close", "message", "send", "receive", "once", "wait", "count", "flag", "claim"
 	First   int    // the thread whose access comes first
 	Cell    uint32
 	Need    int
