@@ -121,7 +121,7 @@ func (f *frame) locals(r *run, cell uint32, c *stage.Class) []local {
 func (r *run) guardsIn(v *stage.View, s spot) []stage.Guard {
 	var out []stage.Guard
 	for _, m := range r.lock.At(s.Inst, s.Point) {
-		if !r.lock.Guards(s.Inst, m) {
+		if m.Once || !r.lock.Guards(s.Inst, m) {
 			continue
 		}
 		cell := m.Cell

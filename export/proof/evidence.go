@@ -121,9 +121,15 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 				e.Kind = "a channel as lock"
 			}
 		}
+		if by.Once {
+			e.Kind = "a Once as lock"
+		}
 	case stage.SameBase:
 		if e.Kind, e.Delta = check.SameBase, by.Delta; by.Element {
 			e.Kind = "same-base of an element"
+		}
+		if by.Once {
+			e.Kind = "same-base of a Once"
 		}
 	}
 	return e

@@ -87,6 +87,9 @@ type Guard struct {
 	Write  bool
 	// Element: Delta is between addresses of one element, computed more than once.
 	Element bool
+	// Once: a sync.Once, held for writing by what Do calls, and for reading by what
+	// follows a Do.
+	Once bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -162,7 +165,10 @@ type Drawn struct {
 }
 
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
-type SameLock struct{ Cell uint32 }
+type SameLock struct {
+	Cell uint32
+	Once bool // a sync.Once
+}
 
 // Inherited: one access is by goroutines that an activation of Root starts and waits
 // for while it holds the lock at Cell. The other access holds it; or it is the same
@@ -178,6 +184,7 @@ type Inherited struct {
 type SameBase struct {
 	Delta   int64
 	Element bool
+	Once    bool // a sync.Once
 }
 
 // SameOwner: both hold the lock at Cell of the object that owns the accessed one.
