@@ -201,6 +201,7 @@ const (
 	ArithMul
 	ArithMin
 	ArithConv // X, an integer, as another type of integer
+	ArithLen  // the length of X, a slice, a string or a pointer to an array
 	ArithEq
 	ArithNe
 	ArithLt

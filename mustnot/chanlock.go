@@ -29,6 +29,7 @@ type lockOp struct {
 	obj     facts.Reg
 	acquire bool
 	write   bool
+	once    bool // the end of a Do
 }
 
 type spot struct {
@@ -50,7 +51,9 @@ func (l *Locks) opAt(n pta.InstID, f *facts.Func, p uint32) (lockOp, bool) {
 	case facts.OpSync:
 		switch y := &f.Syncs[pt.Row]; y.Op {
 		case facts.SyncAcquire, facts.SyncRelease:
-			return lockOp{y.Obj, y.Op == facts.SyncAcquire, y.Write}, true
+			return lockOp{obj: y.Obj, acquire: y.Op == facts.SyncAcquire, write: y.Write}, true
+		case facts.SyncOnce:
+			return lockOp{obj: y.Obj, acquire: true, once: true}, true
 		case facts.SyncSend, facts.SyncRecv:
 		default:
 			return lockOp{}, false
@@ -132,7 +135,7 @@ func (l *Locks) findChanLocks() {
 		}
 		acquire := l.sendsFirst(byCell[c])
 		for _, x := range byCell[c] {
-			l.chans[x.at] = lockOp{x.obj, x.send == acquire, true}
+			l.chans[x.at] = lockOp{obj: x.obj, acquire: x.send == acquire, write: true}
 		}
 		if !acquire {
 			l.tokens[c] = spot{}

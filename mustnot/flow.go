@@ -29,6 +29,9 @@ func (l *Locks) oneObject(c uint32) bool {
 
 // mayBe reports whether a name may be one of the numbered cells.
 func (l *Locks) mayBe(n pta.InstID, name Name, cells stage.Set) bool {
+	if name.Once { // (O2)
+		return false
+	}
 	if name.Object {
 		i, ok := l.index[name.Cell]
 		return ok && l.cells.Has(cells, i)
@@ -115,7 +118,10 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, sh *shape, sp *shapePoint, s h
 		switch {
 		case !ok:
 		case y.acquire: // (L2)
-			l.names(n, sh, y.obj, y.write, func(name Name) { s = l.sets.with(s, name) })
+			l.names(n, sh, y.obj, y.write, func(name Name) {
+				name.Once = y.once
+				s = l.sets.with(s, name)
+			})
 		default: // (L3)
 			if s == nothing {
 				break
@@ -167,8 +173,12 @@ func (l *Locks) translateOut(f *facts.Func, sh *shape, e pta.Edge) held {
 				continue
 			}
 			if a := argument(call, i); a != facts.NoReg {
-				rt := sh.roots[a]
-				out = l.sets.with(out, Name{Reg: rt.reg, Off: rt.off + m.Off, Write: m.Write})
+				out = l.sets.with(out, m.at(sh.roots[a].reg, m.Off+sh.roots[a].off))
+			}
+		}
+		for _, b := range l.bound(f, e) {
+			if b.free == m.Reg {
+				out = l.sets.with(out, m.at(sh.roots[b.to].reg, m.Off+sh.roots[b.to].off))
 			}
 		}
 	}
@@ -188,11 +198,12 @@ func argument(call *facts.Call, i int) facts.Reg {
 }
 
 // translateIn gives what a caller holds names in the callee. (L1)
-func (l *Locks) translateIn(f *facts.Func, sh *shape, e pta.Edge, h held) held {
+func (l *Locks) translateIn(n pta.InstID, f *facts.Func, sh *shape, e pta.Edge, h held) held {
+	out := l.inBody(n, f, e)
 	if h == nothing {
-		return nothing
+		return out
 	}
-	s, out := l.sets.sets[h], nothing
+	s := l.sets.sets[h]
 	for _, m := range s {
 		if m.Object {
 			out = l.sets.with(out, m)
@@ -211,11 +222,24 @@ func (l *Locks) translateIn(f *facts.Func, sh *shape, e pta.Edge, h held) held {
 		rt := sh.roots[a]
 		for _, m := range s {
 			if !m.Object && m.Reg == rt.reg {
-				out = l.sets.with(out, Name{Reg: p, Off: m.Off - rt.off, Write: m.Write})
+				out = l.sets.with(out, m.at(p, m.Off-rt.off))
+			}
+		}
+	}
+	for _, b := range l.bound(f, e) {
+		for _, m := range s {
+			if rt := sh.roots[b.to]; !m.Object && m.Reg == rt.reg {
+				out = l.sets.with(out, m.at(b.free, m.Off-rt.off))
 			}
 		}
 	}
 	return out
+}
+
+// at is the name of what lies off bytes from another register.
+func (m Name) at(r facts.Reg, off int64) Name {
+	m.Reg, m.Off = r, off
+	return m
 }
 
 // flow returns the states at the heads of n's blocks. The result is good until

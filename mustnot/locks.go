@@ -17,6 +17,8 @@
 //	(L5) a register that is defined again loses its names
 //	(L6) states meet by intersection; what panics takes the state before the
 //	     point, less what the callee may release
+//	(L7) closures that are called where they are made: see onces.go, which also says
+//	     how a sync.Once is a lock
 //
 // (L4) is sound for a callee that acquires and releases the caller's lock: it
 // would block for ever at the acquire while the caller holds it for writing,
@@ -64,6 +66,7 @@ type Locks struct {
 	blocks   map[pta.InstID][]held // states at the heads of blocks, see At
 	bad      map[uint32]string     // cells that are no guards, and why
 	owners   owners
+	bounds   map[callKey][]binding
 	chans    map[spot]lockOp // operations on channels that are locks, see chanlock.go
 	tokens   map[uint32]spot
 }
@@ -77,7 +80,7 @@ func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 		rel: stage.NewBits(n), takes: stage.NewBits(n), holding: stage.NewBits(n), index: map[uint32]int{},
 		exact: map[*pta.Set]stage.Set{}, near: map[*pta.Set]stage.Set{}, meets: map[[2]stage.Set]bool{}, one: map[uint32]bool{},
 		releases: make([]stage.Set, n), acquires: make([]held, n), entry: make([]held, n),
-		blocks: map[pta.InstID][]held{}, bad: map[uint32]string{},
+		blocks: map[pta.InstID][]held{}, bounds: map[callKey][]binding{}, bad: map[uint32]string{},
 	}
 	l.findChanLocks()
 	l.solve()

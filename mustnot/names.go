@@ -14,6 +14,7 @@ type Name struct {
 	Reg    facts.Reg // else: a register of the instance's function,
 	Off    int64     // and the bytes from where it points to the lock
 	Write  bool
+	Once   bool // a sync.Once, see onces.go
 }
 
 func (a Name) less(b Name) int {
@@ -31,6 +32,11 @@ func (a Name) less(b Name) int {
 		return cmp(a.Off, b.Off)
 	case a.Write != b.Write:
 		if a.Write {
+			return -1
+		}
+		return 1
+	case a.Once != b.Once:
+		if a.Once {
 			return -1
 		}
 		return 1
@@ -86,6 +92,9 @@ func (t *table) of(s Set) held {
 		}
 		if n.Write {
 			kind |= 2
+		}
+		if n.Once {
+			kind |= 4
 		}
 		b = append(b, kind)
 		b = binary.LittleEndian.AppendUint32(b, n.Cell)

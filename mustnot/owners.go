@@ -103,7 +103,7 @@ func (l *Locks) ownersAt(n pta.InstID, p uint32, r facts.Reg, target pta.ObjID, 
 		if !ok {
 			continue
 		}
-		if g := (stage.Guard{Cell: c, Way: l.owners.number(own.Way), Write: name.Write}); !slices.Contains(out, g) {
+		if g := (stage.Guard{Cell: c, Way: l.owners.number(own.Way), Write: name.Write, Once: name.Once}); !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}

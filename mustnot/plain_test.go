@@ -15,6 +15,8 @@ type plain struct {
 	v        *stage.View
 	opAt     func(pta.InstID, *facts.Func, uint32) (lockOp, bool)
 	same     func(*facts.Func) map[facts.Reg]facts.Reg
+	bound    func(*facts.Func, pta.Edge) []binding
+	inBody   func(pta.InstID, *facts.Func, pta.Edge) Set
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
@@ -23,8 +25,10 @@ type plain struct {
 	blocks   map[pta.InstID][]*Set
 }
 
-func newPlain(v *stage.View, opAt func(pta.InstID, *facts.Func, uint32) (lockOp, bool), same func(*facts.Func) map[facts.Reg]facts.Reg) *plain {
-	l := &plain{v: v, opAt: opAt, same: same, rel: map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
+func newPlain(real *Locks) *plain {
+	l := &plain{v: real.v, opAt: real.opAt, same: real.Effects().SameLoads, bound: real.bound,
+		inBody: func(n pta.InstID, f *facts.Func, e pta.Edge) Set { return real.sets.sets[real.inBody(n, f, e)] },
+		rel:    map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
 	l.solve()
 	return l
@@ -71,6 +75,9 @@ func (l *plain) oneObject(c uint32) bool {
 
 // mayBe reports whether a name may be one of some cells.
 func (l *plain) mayBe(n pta.InstID, name Name, cells map[uint32]bool) bool {
+	if name.Once {
+		return false
+	}
 	if name.Object {
 		return cells[name.Cell]
 	}
@@ -270,6 +277,7 @@ func (l *plain) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 		case !ok:
 		case y.acquire: // (L2)
 			for _, name := range l.names(n, f, y.obj, y.write) {
+				name.Once = y.once
 				s = s.with(name)
 			}
 		default: // (L3)
@@ -340,7 +348,12 @@ func (l *plain) translateOut(n pta.InstID, f *facts.Func, e pta.Edge) Set {
 			}
 			if a := argument(call, i); a != facts.NoReg {
 				rt := l.rootOf(f, a)
-				out = out.with(Name{Reg: rt.reg, Off: rt.off + m.Off, Write: m.Write})
+				out = out.with(m.at(rt.reg, rt.off+m.Off))
+			}
+		}
+		for _, b := range l.bound(f, e) {
+			if rt := l.rootOf(f, b.to); b.free == m.Reg {
+				out = out.with(m.at(rt.reg, rt.off+m.Off))
 			}
 		}
 	}
@@ -349,7 +362,7 @@ func (l *plain) translateOut(n pta.InstID, f *facts.Func, e pta.Edge) Set {
 
 // translateIn gives what a caller holds names in the callee. (L1)
 func (l *plain) translateIn(n pta.InstID, f *facts.Func, e pta.Edge, s Set) Set {
-	var out Set
+	out := l.inBody(n, f, e)
 	for _, m := range s {
 		if m.Object {
 			out = out.with(m)
@@ -368,7 +381,14 @@ func (l *plain) translateIn(n pta.InstID, f *facts.Func, e pta.Edge, s Set) Set 
 		rt := l.rootOf(f, a)
 		for _, m := range s {
 			if !m.Object && m.Reg == rt.reg {
-				out = out.with(Name{Reg: p, Off: m.Off - rt.off, Write: m.Write})
+				out = out.with(m.at(p, m.Off-rt.off))
+			}
+		}
+	}
+	for _, b := range l.bound(f, e) {
+		for _, m := range s {
+			if rt := l.rootOf(f, b.to); !m.Object && m.Reg == rt.reg {
+				out = out.with(m.at(b.free, m.Off-rt.off))
 			}
 		}
 	}

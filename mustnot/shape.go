@@ -77,6 +77,11 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 			name(a)
 		}
 	}
+	for i := range f.Mems { // bound by closures
+		if m := &f.Mems[i]; m.Write && m.Mode == facts.Flow {
+			name(m.Val)
+		}
+	}
 	sh.reach(f, 0)
 	for b := range f.Blocks {
 		blk, out := &f.Blocks[b], &sh.blocks[b]
@@ -93,7 +98,7 @@ func (l *Locks) shapeOf(f *facts.Func) *shape {
 			switch pt.Op {
 			case facts.OpSync:
 				switch f.Syncs[pt.Row].Op {
-				case facts.SyncAcquire, facts.SyncRelease, facts.SyncSend, facts.SyncRecv:
+				case facts.SyncAcquire, facts.SyncRelease, facts.SyncSend, facts.SyncRecv, facts.SyncOnce:
 					sp.kind, sh.syncs = sync, append(sh.syncs, p)
 				}
 			case facts.OpSelect:

@@ -318,7 +318,7 @@ func (l *Locks) enter() {
 				if stage.IsSpawn(e.Kind) {
 					push(e.Callee, nothing) // (L1)
 				} else {
-					push(e.Callee, l.translateIn(f, sh, e, s))
+					push(e.Callee, l.translateIn(n, f, sh, e, s))
 				}
 			}
 		})

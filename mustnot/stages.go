@@ -21,8 +21,8 @@ import (
 func RefuteGlobalLock(p *stage.Pair) stage.Evidence {
 	for _, g := range p.A.Locks {
 		for _, h := range p.B.Locks {
-			if g.Object && h.Object && g.Cell == h.Cell && (g.Write || h.Write) {
-				return stage.SameLock{Cell: g.Cell}
+			if g.Object && h.Object && g.Cell == h.Cell && g.Once == h.Once && (g.Write || h.Write) {
+				return stage.SameLock{Cell: g.Cell, Once: g.Once}
 			}
 		}
 	}
@@ -49,13 +49,13 @@ func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 	for _, g := range p.A.Locks {
 		for _, h := range p.B.Locks {
 			switch {
-			case g.Object || h.Object || g.Way != h.Way || !g.Write && !h.Write:
+			case g.Object || h.Object || g.Way != h.Way || g.Once != h.Once || !g.Write && !h.Write:
 			case g.Way != 0 && g.Stable:
 				return stage.StablePath{Cell: g.Cell}
 			case g.Way != 0 && g.Cell == h.Cell:
 				return stage.SameOwner{Cell: g.Cell}
 			case g.Way == 0 && g.Delta == h.Delta:
-				return stage.SameBase{Delta: g.Delta, Element: g.Element || h.Element}
+				return stage.SameBase{Delta: g.Delta, Element: g.Element || h.Element, Once: g.Once}
 			}
 		}
 	}
@@ -83,14 +83,14 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 			continue
 		}
 		if name.Object {
-			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write})
+			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write, Once: name.Once})
 		} else if ok && name.Reg == rt.reg {
-			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write, Element: l.shapeOf(f).again.Has(int(rt.reg))})
+			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write, Once: name.Once, Element: l.shapeOf(f).again.Has(int(rt.reg))})
 		} else if plain {
 			if way, ok := l.Effects().StablePath(a.Inst, a.Point, name.Reg, f.Mems[a.Row].Base, cell); ok {
 				way = string(binary.LittleEndian.AppendUint64([]byte(way), uint64(name.Off)))
 				first := binary.LittleEndian.Uint32([]byte(way)[1:])
-				out = append(out, stage.Guard{Cell: first, Way: l.owners.number(way), Stable: true, Write: name.Write})
+				out = append(out, stage.Guard{Cell: first, Way: l.owners.number(way), Stable: true, Write: name.Write, Once: name.Once})
 			}
 		}
 	}
@@ -127,6 +127,9 @@ func (l *Locks) Describe(a *stage.Access, name func(n pta.InstID, m Name) string
 	var out []string
 	seen := map[string]bool{}
 	for _, m := range l.At(a.Inst, a.Point) {
+		if m.Once {
+			continue
+		}
 		s := name(a.Inst, m)
 		if !m.Write {
 			s += " (read)"

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/bfverify/bfverify/facts"
-	"github.com/bfverify/bfverify/mustnot"
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
 )
@@ -20,6 +19,7 @@ import (
 //	(A4) a call adds the least that any return of any callee added
 //	(A5) what panics takes the state before the point
 type awaited struct {
+	r           *run
 	v           *stage.View
 	overwritten func(cell uint32) bool
 	signals     []signal
@@ -42,17 +42,17 @@ type awaited struct {
 	solved     bool
 	afters     map[threadSpot]*after
 	atSpot     map[spot][]int
-	// bodies of Do, found when first asked for.
+	// bodies of Do and of claims, found when first asked for.
 	bodies      []body
 	bodiesFound bool
-	onceCalls   []onceCall
+	claims      map[pta.InstID][]int // signals, by instance
 }
 
-func newAwaited(v *stage.View, ov *overwritten, joins []join, locks *mustnot.Locks) *awaited {
-	a := &awaited{v: v, joins: joins, overwritten: ov.Has, ops: map[uint32]*chanOps{}, byCell: map[uint32][]int{},
+func newAwaited(r *run, v *stage.View, joins []join) *awaited {
+	a := &awaited{r: r, v: v, joins: joins, overwritten: r.over.Has, ops: map[uint32]*chanOps{}, byCell: map[uint32][]int{},
 		late: map[int][]int{}, starts: map[int]*after{}, ownWaits: map[int]*join{}, waits: map[spot][]int{}, edgeWaits: map[edgeKey][]int{},
 		afters: map[threadSpot]*after{}, atSpot: map[spot][]int{}}
-	a.findSignals(locks)
+	a.findSignals(r.lock)
 	a.solve()
 	a.solved = true
 	a.findCandidates()

@@ -49,10 +49,11 @@ func Draw(ctx context.Context, p *facts.Program, opt Options, kind *Drawing) (*g
 	v := stage.NewView(w, stage.AllEntries)
 	ov := findOverwritten(w)
 	r := &run{w: w, v: v, opt: &opt, over: ov, lock: mustnot.NewLocks(v, ov.Has)}
+	r.pub = newPublished(r, &holders{})
 	r.findScope()
 	opt.Progress("parallel", 0, 0)
-	joins := waitGroups(v, ov)
-	r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, r.lock))
+	joins := r.waitGroups(v)
+	r.par = newParallel(v, newRunning(v, joins), newAwaited(r, v, joins))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -249,6 +249,9 @@ func (fs *frames) crossing(f *frame, g *facts.Func, cross func(facts.Reg)) {
 	for b := range g.Blocks {
 		in := f.Loop.Blocks.Has(b)
 		for p := g.Blocks[b].Start; p < g.Blocks[b].End; p++ {
+			if pt := g.Points[p]; pt.Op == facts.OpArith && g.Ariths[pt.Row].Op == facts.ArithLen {
+				continue // no pointer gets anywhere
+			}
 			next := b == f.Loop.Head && g.Points[p].Op == facts.OpPhi
 			g.Uses(g.Points[p], func(r facts.Reg) {
 				d := g.Regs[r].Def
@@ -473,8 +476,8 @@ func (fs *frames) open(f *frame) bool {
 			return false
 		}
 		f.view = r.v.InFrame(f.Frame, f.own)
-		joins := waitGroups(f.view, r.over)
-		f.par = newParallel(f.view, newRunning(f.view, joins), newAwaited(f.view, r.over, joins, r.lock))
+		joins := r.waitGroups(f.view)
+		f.par = newParallel(f.view, newRunning(f.view, joins), newAwaited(r, f.view, joins))
 		if len(fs.list) == keptFrames {
 			fs.list[0].view, fs.list[0].par = nil, nil
 			fs.list = fs.list[1:]

@@ -20,11 +20,20 @@ import (
 //	     variables of a for statement that are captured.)
 //	(D3) additions do not wrap around: control goes on in the loop from the header
 //	     only if the value is on the near side of some other of its type, strictly
-//	     with a Step of 1 or -1, or of a constant with Step to spare
+//	     with a Step of 1 or -1, or of a constant with Step to spare. If each
+//	     iteration but the first tests its value, it is the same: what comes next
+//	     to the first may only be the least number, and is not tested against that
 type induction struct {
 	value, pointer facts.Reg
 	step           int64
 	bounded        bool // the values are known to be far from the ends of their type
+	// With a Step of 1 from a constant: the first value, and what all are below of
+	// where the loop goes on; or else NoReg. With atEnd, the value of the next
+	// iteration is compared, and control gets to the head for as many iterations;
+	// else it leaves the head for as many.
+	start int64
+	limit facts.Reg
+	atEnd bool
 }
 
 // some reports whether the loop has a control variable.
@@ -148,31 +157,12 @@ func (it *iteration) copied(f *facts.Func, phi, first, next facts.Reg) (int64, b
 	return step, ok
 }
 
-// guarded reports (D3), and fills in the bounds.
+// guarded reports (D3), and fills in the bounds: the test is made at the head of
+// the loop; or, in a loop that makes it at its end, of the value for the next
+// iteration, and each entry is an iteration (what Go does with a range over an
+// integer).
 func (it *iteration) guarded(f *facts.Func, d *induction, seen []facts.Reg, first facts.Reg) bool {
-	head := &f.Blocks[it.f.Loop.Head]
-	c := head.Cond
-	if len(head.Succs) != 2 || c.Kind != facts.CondTrue || c.X == facts.NoReg {
-		return false
-	}
-	stay := -1
-	for k, s := range head.Succs {
-		if it.f.Loop.Blocks.Has(int(s)) {
-			if stay >= 0 {
-				return false
-			}
-			stay = k
-		}
-	}
-	def := f.Regs[c.X].Def
-	if stay < 0 || def == 0 || f.Points[def-1].Op != facts.OpArith || it.r.v.Flow(it.f.Root).Block(def-1) != it.f.Loop.Head {
-		return false
-	}
-	a := &f.Ariths[f.Points[def-1].Row]
-	op, x, y := a.Op, a.X, a.Y
-	if (stay == 0) == c.Neg { // it goes on where the comparison fails
-		op = map[facts.ArithOp]facts.ArithOp{facts.ArithLt: facts.ArithGe, facts.ArithLe: facts.ArithGt, facts.ArithGt: facts.ArithLe, facts.ArithGe: facts.ArithLt}[op]
-	}
+	head := it.f.Loop.Head
 	is := func(r facts.Reg) bool {
 		if slices.Contains(seen, r) {
 			return true
@@ -183,13 +173,56 @@ func (it *iteration) guarded(f *facts.Func, d *induction, seen []facts.Reg, firs
 		}
 		return false
 	}
+	stay := func(to uint32) bool { return it.f.Loop.Blocks.Has(int(to)) }
+	if op, x, y, ok := it.tested(f, head, stay, is); ok {
+		return it.bounds(f, d, op, x, y, len(seen) > 1 && x == seen[1], first)
+	}
+	if d.value == facts.NoReg {
+		return false
+	}
+	var op facts.ArithOp
+	var y facts.Reg
+	for _, b := range f.Blocks[head].Preds {
+		if !it.f.Loop.Blocks.Has(int(b)) {
+			continue
+		}
+		o, _, z, ok := it.tested(f, int(b), func(to uint32) bool { return int(to) == head }, func(r facts.Reg) bool { return r == seen[1] })
+		if !ok || y != facts.NoReg && (o != op || z != y) {
+			return false
+		}
+		op, y = o, z
+	}
+	d.atEnd = true
+	return y != facts.NoReg && it.bounds(f, d, op, d.value, y, true, first)
+}
+
+// tested returns the comparison of a register with another that a block makes where
+// it goes on, to one of its successors.
+func (it *iteration) tested(f *facts.Func, b int, goesOn func(uint32) bool, is func(facts.Reg) bool) (op facts.ArithOp, x, y facts.Reg, ok bool) {
+	blk := &f.Blocks[b]
+	c := blk.Cond
+	if len(blk.Succs) != 2 || c.Kind != facts.CondTrue || c.X == facts.NoReg || goesOn(blk.Succs[0]) == goesOn(blk.Succs[1]) {
+		return 0, 0, 0, false
+	}
+	def := f.Regs[c.X].Def
+	if def == 0 || f.Points[def-1].Op != facts.OpArith || it.r.v.Flow(it.f.Root).Block(def-1) != b {
+		return 0, 0, 0, false
+	}
+	a := &f.Ariths[f.Points[def-1].Row]
+	op, x, y = a.Op, a.X, a.Y
+	if goesOn(blk.Succs[0]) == c.Neg { // it goes on where the comparison fails
+		op = map[facts.ArithOp]facts.ArithOp{facts.ArithLt: facts.ArithGe, facts.ArithLe: facts.ArithGt, facts.ArithGt: facts.ArithLe, facts.ArithGe: facts.ArithLt}[op]
+	}
 	if !is(x) {
 		x, y = y, x
 		op = map[facts.ArithOp]facts.ArithOp{facts.ArithLt: facts.ArithGt, facts.ArithLe: facts.ArithGe, facts.ArithGt: facts.ArithLt, facts.ArithGe: facts.ArithLe}[op]
-		if !is(x) {
-			return false
-		}
 	}
+	return op, x, y, is(x)
+}
+
+// bounds reports whether a comparison of x, the control variable or (next) what it
+// is in the next iteration, keeps it from wrapping around.
+func (it *iteration) bounds(f *facts.Func, d *induction, op facts.ArithOp, x, y facts.Reg, next bool, first facts.Reg) bool {
 	k, known := constOf(f, y)
 	known = known && -far < k && k < far && it.wide(f.Regs[x].Type)
 	near := d.step == 1 && op == facts.ArithLt || d.step == -1 && op == facts.ArithGt
@@ -204,8 +237,14 @@ func (it *iteration) guarded(f *facts.Func, d *induction, seen []facts.Reg, firs
 			start, from = constOf(f, s.r)
 		}
 	}
-	if spare && from && -far < start && start < far {
-		d.bounded = true
+	from = from && -far < start && start < far
+	d.bounded = d.bounded || spare && from
+	if d.step == 1 && op == facts.ArithLt && from {
+		d.start, d.limit = start, y
+		d.atEnd = d.atEnd || next && start >= 0
+		if next && !d.atEnd {
+			d.start++
+		}
 	}
 	return true
 }

@@ -162,7 +162,7 @@ func (r *run) findInherited(cell uint32, c *stage.Class) (out []inherited) {
 // heldFor lists the locks that guard and are surely held for writing at a point.
 func (r *run) heldFor(s spot) (out []uint32) {
 	for _, m := range r.lock.At(s.Inst, s.Point) {
-		if m.Object && m.Write && r.lock.Guards(s.Inst, m) {
+		if m.Object && m.Write && !m.Once && r.lock.Guards(s.Inst, m) {
 			out = append(out, m.Cell)
 		}
 	}

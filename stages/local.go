@@ -97,7 +97,7 @@ func (f *frame) locals(r *run, cell uint32, c *stage.Class) []local {
 		if !f.live.Has(int(a.Inst)) || a.Inst == f.Root && !f.inside(r.v, a.Point) {
 			continue
 		}
-		locks := f.guards(r, a)
+		locks := r.guardsIn(f.view, spot{a.Inst, a.Point})
 		kinds := f.par.kindsAt(a.Inst, stage.None)
 		for i, oc := range f.par.classesAt(kinds, a) {
 			if a.Sync == stage.UseAdd && f.par.paid(cell, kinds[i].thread, a) {
@@ -116,16 +116,17 @@ func (f *frame) locals(r *run, cell uint32, c *stage.Class) []local {
 	return out
 }
 
-// guards lists the locks held at an access that are one object in the frame.
-func (f *frame) guards(r *run, a *stage.Access) []stage.Guard {
+// guardsIn lists the locks surely held at a point that guard and are one object in a
+// view.
+func (r *run) guardsIn(v *stage.View, s spot) []stage.Guard {
 	var out []stage.Guard
-	for _, m := range r.lock.At(a.Inst, a.Point) {
-		if !r.lock.Guards(a.Inst, m) {
+	for _, m := range r.lock.At(s.Inst, s.Point) {
+		if m.Once || !r.lock.Guards(s.Inst, m) {
 			continue
 		}
 		cell := m.Cell
 		if !m.Object {
-			c, ok := f.view.Single(a.Inst, m.Reg)
+			c, ok := v.Single(s.Inst, m.Reg)
 			if !ok {
 				continue
 			}
@@ -133,7 +134,7 @@ func (f *frame) guards(r *run, a *stage.Access) []stage.Guard {
 				continue
 			}
 		}
-		if oneObject(f.view, cell) {
+		if oneObject(v, cell) {
 			out = append(out, stage.Guard{Object: true, Cell: cell, Write: m.Write})
 		}
 	}

@@ -45,10 +45,16 @@ func (rp *report) evidence(e stage.Evidence) string {
 	case stage.Drawn:
 		return "the indices are different tickets, given out by additions to " + rp.cellName(e.Cell)
 	case stage.SameLock:
+		if e.Once {
+			return "one is in what a Do of " + rp.cellName(e.Cell) + " calls, the other there, too, or after a Do"
+		}
 		return "both hold " + rp.cellName(e.Cell)
 	case stage.Inherited:
 		return "one holds " + rp.cellName(e.Cell) + ", the other is done while " + display(rp.r.v.Res.Func(e.Root).Name) + " holds it"
 	case stage.SameBase:
+		if e.Once {
+			return fmt.Sprintf("one is in what a Do of the Once %d bytes from the accessed location calls, the other there, too, or after a Do", e.Delta)
+		}
 		return fmt.Sprintf("both hold the lock %d bytes from the accessed location", e.Delta)
 	case stage.SameOwner:
 		return "both hold a lock of the one object through which the accessed one is reached: " + rp.cellName(e.Cell)

@@ -43,59 +43,83 @@ func findOnceCalls(v *stage.View) []onceCall {
 	return out
 }
 
-// below returns what the bodies of Do for signal i may run.
-func (a *awaited) below(i int) stage.Bits {
-	v := a.v
-	b := stage.NewBits(len(v.Res.Insts))
-	var todo []pta.InstID
-	add := func(n pta.InstID) {
-		if b.Add(int(n)) {
-			todo = append(todo, n)
-		}
-	}
-	for _, c := range a.onceCalls {
-		if c.cell == a.signals[i].Cell {
-			add(c.e.Callee)
-		}
-	}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, e := range v.Res.Insts[n].Out {
-			if !stage.IsSpawn(e.Kind) && v.Has(n, e) {
-				add(e.Callee)
-			}
-		}
-	}
-	return b
-}
-
-// onceBody says that threads run an instance only inside the body of Do for a
-// signal.
+// onceBody says that threads run an instance only inside the body of a signal: of
+// Do, or of a claim.
 type onceBody struct {
 	signal  int
 	threads stage.Set
 }
 
-// body is what is known of the body of Do for one signal.
+// body is what is known of the body of one signal.
 type body struct {
 	signal int
-	below  stage.Bits               // what it may run
-	only   map[pta.InstID]stage.Set // the threads that run an instance only inside it; nil: not yet known
+	enters func(n pta.InstID, e pta.Edge) bool // the calls that lead into it
+	below  stage.Bits                          // what it may run
+	only   map[pta.InstID]stage.Set            // the threads that run an instance only inside it; nil: not yet known
 }
 
-// bodiesWith lists the bodies of Do inside which alone some threads run n.
-func (a *awaited) bodiesWith(n pta.InstID) []onceBody {
-	if !a.bodiesFound {
-		a.bodiesFound = true
-		a.onceCalls = findOnceCalls(a.v)
-		for i := range a.signals {
-			if a.signals[i].kind == signalOnce {
-				if b := a.below(i); !b.Empty() {
-					a.bodies = append(a.bodies, body{i, b, nil})
-				}
+// findBodies finds the bodies of Do and of claims.
+func (a *awaited) findBodies() {
+	a.bodiesFound = true
+	byCell := map[uint32]map[pta.InstID][]pta.Edge{}
+	for _, c := range findOnceCalls(a.v) {
+		if byCell[c.cell] == nil {
+			byCell[c.cell] = map[pta.InstID][]pta.Edge{}
+		}
+		byCell[c.cell][c.from] = append(byCell[c.cell][c.from], c.e)
+	}
+	for i := range a.signals {
+		s := &a.signals[i]
+		var enters func(n pta.InstID, e pta.Edge) bool
+		var from []pta.InstID
+		switch s.kind {
+		case signalOnce:
+			calls := byCell[s.Cell]
+			for n := range calls {
+				from = append(from, n)
+			}
+			enters = func(n pta.InstID, e pta.Edge) bool { return slices.Contains(calls[n], e) }
+		case signalClaim:
+			for n := range s.claim {
+				from = append(from, n)
+			}
+			enters = func(n pta.InstID, e pta.Edge) bool { return s.claim.enters(a.v, n, e) }
+		default:
+			continue
+		}
+		if b := a.below(from, enters); !b.Empty() {
+			a.bodies = append(a.bodies, body{signal: i, enters: enters, below: b})
+		}
+	}
+}
+
+// below returns what calls of some instances that enter a body may run.
+func (a *awaited) below(from []pta.InstID, enters func(pta.InstID, pta.Edge) bool) stage.Bits {
+	v := a.v
+	b := stage.NewBits(len(v.Res.Insts))
+	var todo []pta.InstID
+	visit := func(n pta.InstID, ok func(pta.InstID, pta.Edge) bool) {
+		for _, e := range v.Res.Insts[n].Out {
+			if !stage.IsSpawn(e.Kind) && v.Has(n, e) && ok(n, e) && b.Add(int(e.Callee)) {
+				todo = append(todo, e.Callee)
 			}
 		}
+	}
+	for _, n := range from {
+		visit(n, enters)
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		visit(n, func(pta.InstID, pta.Edge) bool { return true })
+	}
+	return b
+}
+
+// bodiesWith lists the bodies inside which alone some threads run n.
+func (a *awaited) bodiesWith(n pta.InstID) []onceBody {
+	if !a.bodiesFound {
+		a.findBodies()
 	}
 	var out []onceBody
 	for i := range a.bodies {
@@ -113,23 +137,11 @@ func (a *awaited) bodiesWith(n pta.InstID) []onceBody {
 	return out
 }
 
-// findBody finds what runs inside one body of Do alone.
+// findBody finds what runs inside one body alone.
 func (a *awaited) findBody(b *body) {
 	v := a.v
 	b.only = map[pta.InstID]stage.Set{}
-	calls := map[pta.InstID][]pta.Edge{}
-	for _, c := range a.onceCalls {
-		if c.cell == a.signals[b.signal].Cell {
-			calls[c.from] = append(calls[c.from], c.e)
-		}
-	}
-	callers := stage.NewBits(len(v.Res.Insts))
-	for n := range calls {
-		callers.Add(int(n))
-	}
-	outside := v.FlowThreads(v.ThreadEntry, func(m pta.InstID, e pta.Edge) bool {
-		return callers.Has(int(m)) && slices.Contains(calls[m], e)
-	})
+	outside := v.FlowThreads(v.ThreadEntry, b.enters)
 	for m := range v.Res.Insts {
 		if !b.below.Has(m) {
 			continue

@@ -17,7 +17,8 @@ import (
 //
 //	(H4) one access precedes every signal of an object that the other has
 //	     waited for (awaited.go)
-//	(H5) both lie in the body of one Once, which runs at most once
+//	(H5) both lie in the body of one Once, which runs at most once, or behind one
+//	     branch that is taken at most once (claims.go)
 type parallel struct {
 	v    *stage.View
 	run  *running
@@ -88,6 +89,11 @@ func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stag
 			k.before = p.signals.Or(k.before, p.signals.One(i))
 		}
 	}
+	for _, i := range p.wait.claims[n] {
+		if p.wait.signals[i].claim.has(p.v, n, q) {
+			k.before = p.signals.Or(k.before, p.signals.One(i))
+		}
+	}
 	for _, b := range p.wait.bodiesWith(n) {
 		if p.v.ThreadPool().Has(b.threads, t) {
 			k.before = p.signals.Or(k.before, p.signals.One(b.signal))
@@ -110,7 +116,7 @@ func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stag
 func (p *parallel) paid(cell uint32, t int, a *stage.Access) bool {
 	for i := range p.run.joins {
 		j := &p.run.joins[i]
-		if af := j.after[t]; j.Cell+1 == cell && af != nil && !af.Has(p.v, a.Inst, a.Point) {
+		if af := j.after[t]; j.tally == nil && j.Cell+1 == cell && af != nil && !af.Has(p.v, a.Inst, a.Point) {
 			return true
 		}
 	}
@@ -120,20 +126,20 @@ func (p *parallel) paid(cell uint32, t int, a *stage.Access) bool {
 // stopped reports whether no goroutine of a's thread can be at a while the
 // elements s are what may run.
 func (p *parallel) stopped(s stage.Bits, a *stage.OrderClass) bool {
-	return !s.Has(a.Thread) || p.joined(s, a) != 0
+	return !s.Has(a.Thread) || p.joined(s, a) != nil
 }
 
-// joined returns the wait group by which a's thread, as far as a, has been
-// waited for where the elements s may run; 0 if there is none.
-func (p *parallel) joined(s stage.Bits, a *stage.OrderClass) uint32 {
+// joined returns the join by which a's thread, as far as a, has been waited for where
+// the elements s may run; nil if there is none.
+func (p *parallel) joined(s stage.Bits, a *stage.OrderClass) *join {
 	for j := range p.run.joins {
 		for i, c := range p.run.joins[j].Joined {
 			if c == a.Thread && !s.Has(p.run.elem[j]+i) && !a.After.Has(j) {
-				return p.run.joins[j].Cell
+				return &p.run.joins[j]
 			}
 		}
 	}
-	return 0
+	return nil
 }
 
 // ordered returns why accesses of two classes cannot happen in parallel, or nil.
@@ -158,7 +164,7 @@ func (p *parallel) decide(a, b *stage.OrderClass) stage.Evidence {
 			return s.evidence(a.Thread)
 		case b.Before.Has(i) && a.Awaited.Has(i):
 			return s.evidence(b.Thread)
-		case s.kind == signalOnce && a.Before.Has(i) && b.Before.Has(i):
+		case (s.kind == signalOnce || s.kind == signalClaim) && a.Before.Has(i) && b.Before.Has(i):
 			return s.evidence(a.Thread)
 		}
 	}
@@ -171,7 +177,8 @@ func (p *parallel) decide(a, b *stage.OrderClass) stage.Evidence {
 		c *stage.OrderClass
 	}{{a.Running, b}, {b.Running, a}, {a.Beside, b}, {b.Beside, a}} {
 		if x.s.Has(x.c.Thread) { // started, so a join stopped it
-			return stage.Ordered{Rule: "wait", Thread: x.c.Thread, Object: p.joined(x.s, x.c)}
+			j := p.joined(x.s, x.c)
+			return stage.Ordered{Rule: j.rule(), Thread: x.c.Thread, Object: j.Cell}
 		}
 	}
 	if a.Thread == b.Thread {

@@ -14,8 +14,9 @@
 // See parallel.go for what overlaps, running.go for starts and wait groups,
 // signals.go for what one can wait for, waits.go for where, awaited.go for what
 // has been waited for, precede.go for what comes before a signal, flags.go for
-// values that tell who stored them, once.go for bodies of Do, waitgroup.go for
-// the accounting, after.go for what follows a signal, kinds.go for the goroutines
+// values that tell who stored them, sights.go for what branches tell, once.go for
+// bodies of Do, claims.go for branches taken once, counts.go for counters, waitgroup.go, credits.go
+// and trips.go for the accounting, after.go for what follows a signal, kinds.go for the goroutines
 // that one speaks for, published.go and leaks.go for objects in the making,
 // homes.go and heard.go for signals of the goroutine that an object belongs to,
 // inherited.go for locks that starters hold, frames.go and local.go for objects of

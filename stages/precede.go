@@ -28,7 +28,7 @@ func (a *awaited) before(i, t int, n pta.InstID, p uint32) bool {
 func (a *awaited) beforeSignal(i, t int, n pta.InstID, p uint32, within []int) bool {
 	s := &a.signals[i]
 	switch s.kind {
-	case signalOnce:
+	case signalOnce, signalClaim:
 		return false // see once.go
 	case signalWait:
 		af := s.after[t]

@@ -15,7 +15,8 @@ import (
 //
 //	(R1) a goroutine starts with nothing running
 //	(R2) starting c adds c, all that c may start, and their elements for joins
-//	(R3) a Wait of join j by j's owner removes (c, j) for the joined threads c
+//	(R3) a Wait of join j by j's owner removes (c, j) for the joined threads c; of
+//	     counters, the edge that tells the end (counts.go)
 //	(R4) and (d, i) for each d that c alone starts, all before its Done, if
 //	     (d, i) is not running at any Done of c either
 //	(R5) states meet by union; a call applies its callees' summaries; what a
@@ -256,7 +257,19 @@ func (r *running) waits(t int, n pta.InstID) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(r.joins, func(j join) bool {
+		return j.Owner == t && j.tally != nil && slices.ContainsFunc(j.tally.edges, func(e edgeKey) bool { return e.n == n && j.tally.kills[e] })
+	})
+}
+
+// edge returns the effect of an edge of control flow. (R3)
+func (r *running) edge(s *summaries, e edgeKey) (out effect) {
+	for j := range r.joins {
+		if c := r.joins[j].tally; c != nil && r.joins[j].Owner == s.owner && c.kills[e] {
+			out = r.then(out, effect{stage.None, r.kill[j]})
+		}
+	}
+	return out
 }
 
 // joinAt returns the join that Syncs[row] of n waits for on behalf of t, or -1.
@@ -366,8 +379,8 @@ func (r *running) flow(s *summaries, n pta.InstID) (in []effect, out effect) {
 					continue blocks
 				}
 			}
-			for _, q := range blk.Succs {
-				to(int(q), x)
+			for k, q := range blk.Succs {
+				to(int(q), r.then(x, r.edge(s, edgeKey{n, b, k})))
 			}
 			if blk.Return {
 				out = r.meet(out, x)

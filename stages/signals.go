@@ -20,10 +20,11 @@ const (
 	signalOnce                    // a return of Do
 	signalWait                    // a Wait after which nothing that it waits for can start
 	signalFlag                    // a value seen that only certain stores leave
+	signalClaim                   // none waits: see claims.go
 )
 
 // ruleNames are the signals' names in evidence.
-var ruleNames = [...]string{"close", "message", "send", "receive", "once", "wait", "flag"}
+var ruleNames = [...]string{"close", "message", "send", "receive", "once", "wait", "flag", "claim"}
 
 // signal is a synchronisation object whose use orders: what precedes its spots
 // (of every one, or of some; see precede.go) happens before whatever follows Need
@@ -46,7 +47,8 @@ var ruleNames = [...]string{"close", "message", "send", "receive", "once", "wait
 //	(S5) once: Need is 1; the access lies in the body of Do
 //	(S6) wait: a join (waitgroup.go); the access precedes its own goroutine's Done,
 //	     and no start of a joined goroutine can follow the Wait: it is by the
-//	     owner, or by a goroutine that the owner alone starts where none can follow
+//	     owner, or by a goroutine that the owner alone starts where none can follow.
+//	     Of counters that are no wait groups see counts.go
 //	(S7) message: the spots are all sends and closes; the wait is any receive that
 //	     completed. An access must precede every one of them
 //	(S8) flag: see flags.go
@@ -65,6 +67,9 @@ type signal struct {
 	Senders []int          // threads that run the spots
 	points  []stage.At     // spots, for evidence
 	after   map[int]*after // signalWait: what may follow the Done, by thread
+	// counted: signalWait of a counter that is no wait group (counts.go).
+	counted bool
+	claim   claim
 }
 
 // all reports whether an access must precede every spot.
@@ -80,7 +85,11 @@ func (s *signal) evidence(first int) stage.Evidence {
 			s.points = append(s.points, stage.At(sp))
 		}
 	}
-	return stage.Signalled{Rule: ruleNames[s.kind], First: first, Cell: s.Cell, Need: int(s.Need), All: s.all(), Signals: s.points}
+	rule := ruleNames[s.kind]
+	if s.counted {
+		rule = "count"
+	}
+	return stage.Signalled{Rule: rule, First: first, Cell: s.Cell, Need: int(s.Need), All: s.all(), Signals: s.points}
 }
 
 // chanOps are the operations that may touch one channel, or one mutex: sends
@@ -206,13 +215,15 @@ func (a *awaited) findSignals(locks *mustnot.Locks) {
 	for i := range a.joins { // (S6)
 		j := &a.joins[i]
 		a.late[len(a.signals)] = a.lateWaiters(j)
-		a.found(signal{kind: signalWait, Cell: j.Cell, Need: 1, after: j.after, Senders: j.Joined})
+		a.found(signal{kind: signalWait, Cell: j.Cell, Need: 1, after: j.after, Senders: j.Joined, counted: j.tally != nil})
 		a.ownWaits[len(a.signals)-1] = j
 	}
 	a.findEdgeRegs()
 	a.findWaits()
+	a.findCounted()
 	a.findPlaced()
 	a.findFlags(locks) // (S8)
+	a.findClaims()
 }
 
 // found adds a signal that operations on its cell wait for.
@@ -398,11 +409,6 @@ func (a *awaited) lateWaiters(j *join) []int {
 // noStartAfter reports whether j's owner can start no joined goroutine where af,
 // one of its own sets, says.
 func (a *awaited) noStartAfter(j *join, af *after) bool {
-	if j.starts == nil {
-		for _, c := range j.Joined {
-			j.starts = append(j.starts, startsOf(a.v, c)...)
-		}
-		j.lead = leading(a.v, j.starts)
-	}
-	return !af.HasAny(a.v, j.starts, j.lead)
+	starts, lead := j.startPoints(a.v)
+	return !af.HasAny(a.v, starts, lead)
 }

@@ -244,6 +244,24 @@ func (it *iteration) onlyStore(p origin) facts.Reg {
 	return val
 }
 
+// storedBefore returns what the only store to a variable of the activation stores,
+// and the store, where no path leads from the allocation to a load but through that.
+func (it *iteration) storedBefore(n pta.InstID, f *facts.Func, p uint32) (facts.Reg, uint32, bool) {
+	m := &f.Mems[f.Points[p].Row]
+	if m.Write || m.ValLeaf != 0 || m.Off != 0 || m.Mode != facts.Plain {
+		return facts.NoReg, 0, false
+	}
+	base, ok := it.source(n, m.Base, 0)
+	if !ok || base.load || base.n != n || f.Regs[base.r].Def == 0 {
+		return facts.NoReg, 0, false
+	}
+	stores := it.stores(base)
+	if len(stores) != 1 || reaches(it.r.v.Flow(n), f.Regs[base.r].Def-1, p, stores[0]) {
+		return facts.NoReg, 0, false
+	}
+	return f.Mems[f.Points[stores[0]].Row].Val, stores[0], true
+}
+
 // stores lists all points that write a variable of one cell that an activation
 // allocates, through the allocation's own register or any other pointer; nil if
 // there are others than stores in the function that allocates it, of its whole

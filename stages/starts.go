@@ -121,6 +121,7 @@ func (r *run) stays(f *facts.Func, s facts.Reg, depth int) bool {
 			continue
 		}
 		switch pt.Op {
+		case facts.OpArith:
 		case facts.OpAddr:
 			ok = f.Addrs[pt.Row].Kind == facts.AddrElem
 		case facts.OpCopy:

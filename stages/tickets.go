@@ -41,12 +41,9 @@ type tickets struct {
 	f     *frame      // a frame
 	cell  uint32      // the counter, 0 before the first ticket
 	delta int64
-	// Of a counter under a lock: the lock, the additions, and what may write the
-	// one or release the other, or calls who does.
-	locked   bool
-	lock     uint32
-	sections []section
-	busy     stage.Bits
+	// Of a counter under a lock, which may be of the frame.
+	locked bool
+	under  *sections
 }
 
 // maxTicket bounds |c*d|.
@@ -136,23 +133,12 @@ func (it *iteration) received(s origin, f *facts.Func, depth int) (form, bool) {
 	return form{}, false
 }
 
-// kept returns the form of what a variable of the activation holds at a load: what
-// the only store to it stores, where no path leads from the allocation to the load
-// but through that store.
+// kept returns the form of what a variable of the activation holds at a load.
 func (it *iteration) kept(n pta.InstID, f *facts.Func, p uint32, depth int) (form, bool) {
-	m := &f.Mems[f.Points[p].Row]
-	if m.Write || m.ValLeaf != 0 || m.Off != 0 || m.Mode != facts.Plain {
-		return form{}, false
+	if r, _, ok := it.storedBefore(n, f, p); ok {
+		return it.formOf(n, r, depth+1)
 	}
-	base, ok := it.source(n, m.Base, 0)
-	if !ok || base.load || base.n != n || f.Regs[base.r].Def == 0 {
-		return form{}, false
-	}
-	stores := it.stores(base)
-	if len(stores) != 1 || reaches(it.r.v.Flow(n), f.Regs[base.r].Def-1, p, stores[0]) {
-		return form{}, false
-	}
-	return it.formOf(n, f.Mems[f.Points[stores[0]].Row].Val, depth+1)
+	return form{}, false
 }
 
 // given returns the form of a parameter: what all calls give.

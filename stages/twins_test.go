@@ -2,6 +2,7 @@ package stages_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,11 +29,13 @@ import (
 // A line without expectation is in no open pair.
 var want = regexp.MustCompile(`// want: (race|proof|alarm)(?: (\S+))?`)
 
+var twinFiles = flag.String("twins", "*", "which files of testdata are verified")
+
 // twins loads the programs of all testdata files as one module: file NAME.txtar
 // holds main packages in folders of its own.
 func twins(t *testing.T) (dir string, files map[string]string) {
 	t.Helper()
-	return unpack(t, "testdata/*.txtar")
+	return unpack(t, "testdata/"+*twinFiles+".txtar")
 }
 
 func unpack(t *testing.T, pattern string) (dir string, files map[string]string) {

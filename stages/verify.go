@@ -276,7 +276,6 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	r.pub = newPublished(r, &sh.holders)
 	r.over, r.frames = sh.over, newFrames(r)
 	r.findScope()
-	ov := sh.over
 	cells := w.Cells
 	if entry >= 0 { // pairs with at least one access that this entry leads to
 		r.under = v.Under(entry)
@@ -292,8 +291,8 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 	}
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
-		joins := waitGroups(v, ov)
-		r.par = newParallel(v, newRunning(v, joins), newAwaited(v, ov, joins, sh.locks))
+		joins := r.waitGroups(v)
+		r.par = newParallel(v, newRunning(v, joins), newAwaited(r, v, joins))
 	})
 	if err := ctx.Err(); err != nil {
 		return err

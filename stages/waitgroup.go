@@ -11,7 +11,7 @@ import (
 // join says that a Wait on the wait group at Cell, executed by thread Owner,
 // waits for every goroutine of the threads Joined that Owner has started.
 //
-// It holds under these conditions, all checked by waitGroups:
+// It holds under these conditions, all checked by newJoin:
 //
 //	(W1) the wait group is one object: its abstract object is made at most
 //	     once, its cell lies in no array, and nothing overwrites it
@@ -21,6 +21,7 @@ import (
 //	(W3) joined threads are started by Owner alone, and Owner is one goroutine
 //	(W4) credits: on every path of Owner, units added by Owner cover each start
 //	     of a joined goroutine and each Done of its own, before it happens
+//	     (credits.go)
 //
 // Then at a Wait of Owner the counter is at least the number of joined
 // goroutines that Owner started and that have not called Done: with the counter
@@ -37,17 +38,19 @@ type join struct {
 	// see noStartAfter.
 	starts []spot
 	lead   stage.Bits
+	tally  *tally // of counters that are no wait groups
 }
 
-// syncOp is one operation on a synchronisation object in one instance.
-type syncOp struct {
+// change is an operation on a counter: an addition.
+type change struct {
 	spot
-	Row uint32
+	by amount
+	is bool // surely on this counter
 }
 
-// waitGroups finds the joins of the view.
-func waitGroups(v *stage.View, ov *overwritten) []join {
-	adds := map[uint32][]syncOp{} // by cell that the operand may point to
+// waitGroups finds the joins of the view: those of wait groups, and of counters.
+func (r *run) waitGroups(v *stage.View) []join {
+	changes := map[uint32][]change{} // by cell that the operand may point to
 	var cells []uint32
 	for i := 1; i < len(v.Res.Insts); i++ {
 		if !v.Live.Has(i) {
@@ -62,51 +65,56 @@ func waitGroups(v *stage.View, ov *overwritten) []join {
 			if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncAdd {
 				continue
 			}
-			v.Res.PointsTo(id, f.Syncs[pt.Row].Obj, 0).Each(func(c uint32) {
-				if adds[c] == nil {
+			y := &f.Syncs[pt.Row]
+			by := constant(y.N)
+			if !y.Known {
+				by = r.amountOf(v, id, y.Val, uint32(p))
+			}
+			_, one := v.Single(id, y.Obj)
+			v.Res.PointsTo(id, y.Obj, 0).Each(func(c uint32) {
+				if changes[c] == nil {
 					cells = append(cells, c)
 				}
-				adds[c] = append(adds[c], syncOp{spot{id, uint32(p)}, pt.Row})
+				changes[c] = append(changes[c], change{spot{id, uint32(p)}, by, one})
 			})
 		}
 	}
 	var js []join
 	for _, c := range cells {
-		if j, ok := waitGroup(v, ov, c, adds[c]); ok {
+		if !oneObject(v, c) || r.over.Has(c) { // (W1)
+			continue
+		}
+		if j, _, ok := r.newJoin(v, c, changes[c], 0); ok {
 			js = append(js, j)
 		}
 	}
-	return js
+	return append(js, r.counts(v)...)
 }
 
-func waitGroup(v *stage.View, ov *overwritten, cell uint32, ops []syncOp) (join, bool) {
+// newJoin returns the join of a counter with some changes, of which start units are
+// there at first, and how its owner pays.
+func (r *run) newJoin(v *stage.View, cell uint32, changes []change, start int) (join, *credits, bool) {
 	j := join{Cell: cell, Owner: -1, done: map[int][]spot{}, after: map[int]*after{}}
-	if !oneObject(v, cell) || ov.Has(cell) { // (W1)
-		return j, false
-	}
-	var own []spot // decrements that Owner has to cover itself
 	type decrement struct {
-		op syncOp
+		at spot
 		ts []int
 	}
 	var decs []decrement
-	for _, op := range ops {
-		f := v.Res.Func(op.Inst)
-		s := &f.Syncs[op.Row]
-		n, known := s.N, s.Known
-		if !known {
-			n, known = v.ConstOf(op.Inst, s.Val)
+	c := credits{r: r, v: v, join: &j, start: start, changes: map[spot]amount{}, poor: map[spot]bool{}, memo: map[creditKey]purse{}, busy: map[pta.InstID]bool{}}
+	var open []spot // additions of who knows what
+	for _, ch := range changes {
+		switch {
+		case ch.by.n != 0 && ch.by.negative():
+			open = append(open, ch.spot)
+		case ch.by.negative():
+			if ch.by.k != -1 || !ch.is {
+				return j, nil, false // (W2)
+			}
+			decs = append(decs, decrement{ch.spot, v.ThreadsOf(ch.Inst)})
 		}
-		if known && n >= 0 {
-			continue
+		if ch.is {
+			c.changes[ch.spot] = ch.by
 		}
-		if !known || n != -1 {
-			return j, false // (W2)
-		}
-		if c, ok := v.Single(op.Inst, s.Obj); !ok || c != cell {
-			return j, false // (W2)
-		}
-		decs = append(decs, decrement{op, v.ThreadsOf(op.Inst)})
 	}
 	// Threads that call Done and were all started by one thread are joined; the
 	// starter covers its own Dones.
@@ -121,18 +129,17 @@ func waitGroup(v *stage.View, ov *overwritten, cell uint32, ops []syncOp) (join,
 		}
 	}
 	if j.Owner < 0 || !v.Threads[j.Owner].Single { // (W3)
-		return j, false
+		return j, nil, false
 	}
 	for _, d := range decs {
 		for _, t := range d.ts {
 			if t == j.Owner {
-				own = append(own, d.op.spot)
 				continue
 			}
 			if ps := v.Threads[t].Parents; len(ps) != 1 || ps[0] != j.Owner { // (W3)
-				return j, false
+				return j, nil, false
 			}
-			j.done[t] = append(j.done[t], d.op.spot)
+			j.done[t] = append(j.done[t], d.at)
 		}
 	}
 	for t := range v.Threads {
@@ -143,16 +150,21 @@ func waitGroup(v *stage.View, ov *overwritten, cell uint32, ops []syncOp) (join,
 		// (W2) at most one Done a goroutine: one place, executed at most once.
 		// Points of one deferred call stand for one call.
 		if !atMostOnce(v, t, at) {
-			return j, false
+			return j, nil, false
 		}
 		j.Joined = append(j.Joined, t)
 		j.after[t] = newAfter(v, t, at)
 	}
-	c := credits{v: v, join: &j, ops: ops, own: own, memo: map[creditKey]int{}, busy: map[pta.InstID]bool{}}
-	if len(j.Joined) == 0 || !c.cover() { // (W4)
-		return j, false
+	c.exact = !slices.ContainsFunc(changes, func(ch change) bool {
+		return !ch.is || ch.by != constant(-1) && slices.ContainsFunc(v.ThreadsOf(ch.Inst), func(t int) bool { return t != j.Owner })
+	})
+	if len(open) > 0 && !c.exact { // (W7)
+		return j, nil, false
 	}
-	return j, true
+	if len(j.Joined) == 0 || !c.cover() { // (W4)
+		return j, nil, false
+	}
+	return j, &c, true
 }
 
 // atMostOnce reports whether the places together execute at most once in one
@@ -182,183 +194,6 @@ func oneObject(v *stage.View, cell uint32) bool {
 		return false
 	}
 	return v.OnceObject(o)
-}
-
-// credits checks (W4): a forward analysis of Owner whose state is a lower
-// bound of the units added and not yet spent.
-type credits struct {
-	v    *stage.View
-	join *join
-	ops  []syncOp
-	own  []spot
-	rel  stage.Bits // instances that add, spend or wait, or call one that does
-	memo map[creditKey]int
-	busy map[pta.InstID]bool
-	bad  bool
-}
-
-// creditKey is an instance and the credit that it is entered with.
-type creditKey struct {
-	n  pta.InstID
-	in int
-}
-
-func (c *credits) cover() bool {
-	v := c.v
-	c.rel = stage.NewBits(len(v.Res.Insts))
-	mark := func(n pta.InstID) {
-		todo := []pta.InstID{n}
-		for len(todo) > 0 {
-			m := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			if !v.Runs(c.join.Owner, m) || !c.rel.Add(int(m)) {
-				continue
-			}
-			for _, e := range v.In(m) {
-				if !stage.IsSpawn(e.Kind) {
-					todo = append(todo, e.Inst)
-				}
-			}
-		}
-	}
-	for _, op := range c.ops {
-		mark(op.Inst)
-	}
-	for _, t := range c.join.Joined {
-		for _, s := range v.Threads[t].Spawns {
-			mark(s.By)
-		}
-	}
-	c.inst(v.Threads[c.join.Owner].Entry, 0)
-	return !c.bad
-}
-
-// inst returns the credit after instance n, entered with credit in, and marks
-// the analysis bad where credit is missing. Recursion is bad.
-func (c *credits) inst(n pta.InstID, in int) int {
-	if c.busy[n] {
-		c.bad = true
-	}
-	if c.bad {
-		return 0
-	}
-	if out, ok := c.memo[creditKey{n, in}]; ok {
-		return out
-	}
-	c.busy[n] = true
-	out := c.body(n, in)
-	c.busy[n] = false
-	c.memo[creditKey{n, in}] = out
-	return out
-}
-
-// body computes inst.
-func (c *credits) body(n pta.InstID, in int) int {
-	v := c.v
-	f := v.Res.Func(n)
-	state := make([]int, len(f.Blocks))
-	seen := make([]bool, len(f.Blocks))
-	state[0], seen[0] = in, true
-	out, returns := 0, false
-	flow := func(b int, s int) bool {
-		if !seen[b] || s < state[b] {
-			seen[b], state[b] = true, s
-			return true
-		}
-		return false
-	}
-	rounds := 0
-	for changed := true; changed && !c.bad; {
-		changed = false
-		if rounds++; rounds > len(f.Blocks)+16 {
-			c.bad = true // credit sinks around a loop
-			break
-		}
-		out, returns = 0, false
-	blocks:
-		for b := range f.Blocks {
-			if !seen[b] {
-				continue
-			}
-			blk := &f.Blocks[b]
-			s := state[b]
-			for p := blk.Start; p < blk.End && !c.bad; p++ {
-				s = c.point(n, f, p, s)
-				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
-					// Somewhere inside a callee: nothing is known but that
-					// credit never falls below zero.
-					changed = flow(int(blk.Panic), 0) || changed
-				}
-				if v.Cut(n, p) {
-					continue blocks
-				}
-			}
-			for _, t := range blk.Succs {
-				changed = flow(int(t), s) || changed
-			}
-			if blk.Return {
-				if !returns || s < out {
-					out = s
-				}
-				returns = true
-			}
-		}
-	}
-	return out
-}
-
-// point returns the credit after one point.
-func (c *credits) point(n pta.InstID, f *facts.Func, p uint32, s int) int {
-	v := c.v
-	pt := f.Points[p]
-	switch pt.Op {
-	case facts.OpSync:
-		y := &f.Syncs[pt.Row]
-		if y.Op == facts.SyncWait {
-			return min(s, 0)
-		}
-		if y.Op != facts.SyncAdd {
-			return s
-		}
-		cell, ok := v.Single(n, y.Obj)
-		if !ok || cell != c.join.Cell {
-			return s
-		}
-		k, known := y.N, y.Known
-		if !known {
-			k, known = v.ConstOf(n, y.Val)
-		}
-		if !known || k > 1<<20 {
-			return s
-		}
-		s += int(k)
-	case facts.OpCall, facts.OpAny:
-		low, any := s, false
-		for _, e := range v.EdgesAt(n, pt) {
-			r := s
-			if stage.IsSpawn(e.Kind) {
-				if slices.Contains(c.join.Joined, v.ThreadAt(n, e)) {
-					r--
-					if e.Kind == pta.EdgeAnyGo { // any number of them
-						c.bad = true
-					}
-				}
-			} else if c.rel.Has(int(e.Callee)) {
-				if e.Kind == pta.EdgeAny { // any number of times, in any order
-					c.bad = true
-				}
-				r = c.inst(e.Callee, s)
-			}
-			if !any || r < low {
-				low, any = r, true
-			}
-		}
-		s = low
-	}
-	if s < 0 {
-		c.bad = true
-	}
-	return s
 }
 
 // overwritten is the set of cells of synchronisation objects that a plain

@@ -270,6 +270,21 @@ func testedOnce(fl *stage.Flow, r *edgeRegs, row uint32, b int) bool {
 	return at >= 0 && !seen.Has(b)
 }
 
+// findCounted adds the waits for counters, (Q4) of counts.go, to edgeWaits.
+func (a *awaited) findCounted() {
+	for i := range a.signals {
+		j := a.ownWaits[i]
+		if j == nil || j.tally == nil {
+			continue
+		}
+		for _, e := range j.tally.edges {
+			if l := j.tally.load[e]; a.allLate(i, l.Inst, l.Point) {
+				a.edgeWaits[e] = append(a.edgeWaits[e], i)
+			}
+		}
+	}
+}
+
 // allLate reports whether point p of instance n runs only where (S6) lets it
 // wait for signal i.
 func (a *awaited) allLate(i int, n pta.InstID, p uint32) bool {
@@ -281,7 +296,7 @@ func (a *awaited) allLate(i int, n pta.InstID, p uint32) bool {
 			}
 			continue
 		}
-		ok := false
+		ok := j.tally != nil && j.tally.ahead && slices.Contains(j.Joined, t) // (Q6)
 		for _, l := range a.late[i] {
 			ok = ok || l == t
 		}

@@ -114,6 +114,9 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 		e.Kind = check.NeverEscapes
 	case stage.Ordered:
 		e.Kind = check.Starts
+		if by.Rule == "count" {
+			e.Kind = "a counter as wait group"
+		}
 	case stage.Signalled:
 		k, ok := signalKinds[by.Rule]
 		n := slices.Index(b.c.Signals, check.Signal{Kind: k, Cell: b.cell[by.Cell]})
@@ -127,9 +130,15 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 				e.Kind = "a channel as lock"
 			}
 		}
+		if by.Once {
+			e.Kind = "a Once as lock"
+		}
 	case stage.SameBase:
 		if e.Kind, e.Delta = check.SameBase, by.Delta; by.Element {
 			e.Kind = "same-base of an element"
+		}
+		if by.Once {
+			e.Kind = "same-base of a Once"
 		}
 	}
 	return e

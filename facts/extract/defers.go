@@ -397,6 +397,9 @@ func (l *lowering) builtin(name string, c *ssa.CallCommon, dst ssa.Value) {
 		if m, ok := args[0].Type().Underlying().(*types.Map); ok {
 			l.mem(facts.Mem{Base: l.reg(args[0]), Type: l.header(), What: facts.WhatMap})
 			_ = m
+		} else if name == "len" && dst != nil && lengthStays(args[0].Type()) {
+			l.arith(dst, facts.ArithLen, args[0], nil)
+			break
 		}
 		l.result(dst)
 	case "delete":
@@ -462,6 +465,13 @@ func (l *lowering) panicValue() facts.Reg {
 func (l *lowering) panics(x ssa.Value) {
 	l.mem(facts.Mem{Base: l.panicValue(), Type: l.typ(emptyInterface), Val: l.reg(x), Write: true, Mode: facts.Flow})
 	l.point(facts.OpNop, 0, facts.MayPanic)
+}
+
+// lengthStays reports whether a value of a type always has one length.
+func lengthStays(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	_, slice := sliceElem(t)
+	return slice || ok && b.Info()&types.IsString != 0
 }
 
 func sliceElem(t types.Type) (types.Type, bool) {

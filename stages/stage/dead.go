@@ -70,47 +70,9 @@ func (w *World) findDead() {
 		if f == nil || (len(f.Blocks) < 3 || !exact(f)) && len(w.cuts[n]) == 0 {
 			continue
 		}
-		var never map[int][2]bool
-		for b := range f.Blocks {
-			if d := x.decide(n, f, b); d[0] || d[1] {
-				if never == nil {
-					never = map[int][2]bool{}
-				}
-				never[b] = d
-			}
-		}
-		cuts := w.cuts[n]
-		if never == nil && len(cuts) == 0 {
+		live := x.liveBlocks(n, f)
+		if live == nil {
 			continue
-		}
-		live := NewBits(len(f.Blocks))
-		live.Add(0)
-		todo := []int{0}
-		push := func(b int) {
-			if live.Add(b) {
-				todo = append(todo, b)
-			}
-		}
-		for len(todo) > 0 {
-			b := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			blk := &f.Blocks[b]
-			d := never[b]
-			through := true
-			for _, p := range cuts { // (N1)
-				through = through && (p < blk.Start || p >= blk.End)
-			}
-			for k, s := range blk.Succs {
-				if !through {
-					break
-				}
-				if k > 1 || !d[k] {
-					push(int(s))
-				}
-			}
-			if blk.Panic >= 0 {
-				push(int(blk.Panic))
-			}
 		}
 		for b := range f.Blocks {
 			if !live.Has(b) {
@@ -125,6 +87,43 @@ func (w *World) findDead() {
 	if some {
 		w.keep(func(a *Access) bool { return !w.DeadAt(a.Inst, a.Point) })
 	}
+}
+
+// liveBlocks returns the blocks of an instance that are not dead; nil if nothing is
+// taken away.
+func (x *values) liveBlocks(n pta.InstID, f *facts.Func) Bits {
+	live := NewBits(len(f.Blocks))
+	live.Add(0)
+	todo := []int{0}
+	push := func(b int) {
+		if live.Add(b) {
+			todo = append(todo, b)
+		}
+	}
+	some := len(x.w.cuts[n]) > 0
+	for len(todo) > 0 {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		blk := &f.Blocks[b]
+		d := x.decide(n, f, b)
+		some = some || d[0] || d[1]
+		through := true
+		for _, p := range x.w.cuts[n] { // (N1)
+			through = through && (p < blk.Start || p >= blk.End)
+		}
+		for k, s := range blk.Succs {
+			if through && (k > 1 || !d[k]) {
+				push(int(s))
+			}
+		}
+		if blk.Panic >= 0 {
+			push(int(blk.Panic))
+		}
+	}
+	if !some {
+		return nil
+	}
+	return live
 }
 
 // DeadAt reports whether no execution of instance n reaches point p.

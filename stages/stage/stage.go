@@ -87,6 +87,9 @@ type Guard struct {
 	Write  bool
 	// Element: Delta is between addresses of one element, computed more than once.
 	Element bool
+	// Once: a sync.Once, held for writing by what Do calls, and for reading by what
+	// follows a Do.
+	Once bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -100,7 +103,7 @@ type NeverEscapes struct{ Object uint32 }
 
 // Ordered: one access happens before the other.
 type Ordered struct {
-	Rule   string // "go", "wait", "program order"
+	Rule   string // "go", "wait", "count", "program order"
 	Thread int    // whose accesses come first
 	Object uint32 // the cell of the object that orders, for all but "go"
 }
@@ -112,7 +115,7 @@ type Ordered struct {
 // of them, by program order, by starts, or by evidence of this kind for the
 // signal's point; and that Need waits are completed on every path to the other.
 type Signalled struct {
-	Rule    string // "close", "message", "send", "receive", "once", "wait", "flag"
+	Rule    string // "close", "message", "send", "receive", "once", "wait", "count", "flag", "claim"
 	First   int    // the thread whose access comes first
 	Cell    uint32
 	Need    int
@@ -162,7 +165,10 @@ type Drawn struct {
 }
 
 // SameLock: both hold the lock at Cell, one object, in modes that exclude.
-type SameLock struct{ Cell uint32 }
+type SameLock struct {
+	Cell uint32
+	Once bool // a sync.Once
+}
 
 // Inherited: one access is by goroutines that an activation of Root starts and waits
 // for while it holds the lock at Cell. The other access holds it; or it is the same
@@ -178,6 +184,7 @@ type Inherited struct {
 type SameBase struct {
 	Delta   int64
 	Element bool
+	Once    bool // a sync.Once
 }
 
 // SameOwner: both hold the lock at Cell of the object that owns the accessed one.

@@ -41,6 +41,7 @@ func (v Values) join(u Values) Values {
 //	(V1) a constant holds itself; a copy, a phi, a by-value captured variable
 //	     what its operands hold; a comparison, or a not, of known values its results
 //	(V2) a parameter holds what any caller passes, a call what any callee returns
+//	     in blocks that are not dead
 //	(V3) a load gives zero, and what any store into a cell it may read stores;
 //	     a load from a variable that its own block has just made, and not used
 //	     but to load from it, gives zero
@@ -498,9 +499,10 @@ func (x *values) result(n pta.InstID, pt facts.Point) Values {
 			return anyValue
 		}
 		some := false
+		live := x.liveBlocks(e.Callee, f)
 		for b := range f.Blocks {
 			blk := &f.Blocks[b]
-			if !blk.Return {
+			if !blk.Return || live != nil && !live.Has(b) {
 				continue
 			}
 			if len(blk.Results) != 1 {

@@ -210,6 +210,13 @@ func (x *Uintptr) bf_Or(mask uintptr) (old uintptr) {
 	return old
 }
 
+func bf_b32(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (x *Bool) bf_Load() bool {
 	return x.v != 0
 }
