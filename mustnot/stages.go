@@ -128,7 +128,7 @@ func (l *Locks) Describe(a *stage.Access, name func(n pta.InstID, m Name) string
 	seen := map[string]bool{}
 	for _, m := range l.At(a.Inst, a.Point) {
 		s := name(a.Inst, m)
-		if !m.Write {
+		if s != "" && !m.Write {
 			s += " (read)"
 		}
 		if s != "" && !seen[s] {
