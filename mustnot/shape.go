@@ -218,6 +218,13 @@ func (l *Locks) rootsOf(f *facts.Func) (rs []root, again stage.Bits) {
 // rootOf returns the normal form of a register.
 func (l *Locks) rootOf(f *facts.Func, r facts.Reg) root { return l.shapeOf(f).roots[r] }
 
+// Address returns the form in which locks are named, Name.Reg and Name.Off, of the
+// address that a register of a function holds.
+func (l *Locks) Address(f *facts.Func, r facts.Reg) (facts.Reg, int64) {
+	rt := l.rootOf(f, r)
+	return rt.reg, rt.off
+}
+
 // simple reports whether a register is one pointer.
 func (l *Locks) simple(f *facts.Func, r facts.Reg) bool {
 	t := f.Regs[r].Type

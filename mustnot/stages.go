@@ -131,7 +131,7 @@ func (l *Locks) Describe(a *stage.Access, name func(n pta.InstID, m Name) string
 			continue
 		}
 		s := name(a.Inst, m)
-		if !m.Write {
+		if s != "" && !m.Write {
 			s += " (read)"
 		}
 		if s != "" && !seen[s] {

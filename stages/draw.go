@@ -32,15 +32,7 @@ var Drawings = []*Drawing{
 // that of a spent budget, or of a fault of the input. Cost: that of Verify up to
 // stage parallel.
 func Draw(ctx context.Context, p *facts.Program, opt Options, kind *Drawing) (*graph.Graph, error) {
-	if opt.Progress == nil {
-		opt.Progress = func(string, int, int) {}
-	}
-	if opt.RelFile == nil {
-		opt.RelFile = func(s string) string { return s }
-	}
-	if opt.Scope == nil {
-		opt.Scope = func(string) bool { return true }
-	}
+	opt.fill()
 	res, _, err := solve(ctx, p, &opt)
 	if err != nil {
 		return nil, err

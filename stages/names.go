@@ -211,6 +211,15 @@ func (rp *report) pos(p facts.Pos) export.Pos {
 
 // display shortens a stable name for people: no variants, no full paths.
 func display(name string) string {
+	s := plainName(name)
+	if i := strings.LastIndexByte(cutArgs(s), '/'); i >= 0 {
+		s = s[i+1:]
+	}
+	return s
+}
+
+// plainName is a stable name without variants of packages.
+func plainName(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		// " [q.test]" tells variants apart and says nothing to a reader.
@@ -223,11 +232,7 @@ func display(name string) string {
 		b.WriteByte(name[i])
 		i++
 	}
-	s := b.String()
-	if i := strings.LastIndexByte(cutArgs(s), '/'); i >= 0 {
-		s = s[i+1:]
-	}
-	return s
+	return b.String()
 }
 
 func cutArgs(s string) string {

@@ -38,6 +38,19 @@ type Options struct {
 	Emit func(export.Result)
 }
 
+// fill sets the functions that are not set.
+func (o *Options) fill() {
+	if o.Scope == nil {
+		o.Scope = func(string) bool { return true }
+	}
+	if o.RelFile == nil {
+		o.RelFile = func(s string) string { return s }
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+}
+
 // run is the verification of one view.
 type run struct {
 	w     *stage.World
@@ -71,15 +84,7 @@ type run struct {
 // each entry that matches. An error is a fault of the input or of bfverify; a
 // spent budget is no error but the verdict ABANDONED.
 func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result, error) {
-	if opt.Scope == nil {
-		opt.Scope = func(string) bool { return true }
-	}
-	if opt.RelFile == nil {
-		opt.RelFile = func(s string) string { return s }
-	}
-	if opt.Progress == nil {
-		opt.Progress = func(string, int, int) {}
-	}
+	opt.fill()
 	var entries []int
 	if opt.Entry != nil {
 		for i, e := range p.Entries {
@@ -269,25 +274,18 @@ func parallelTests(res *pta.Result) map[string]bool {
 	return out
 }
 
-// verifyView runs the pipeline for one entry (or all, -1).
-func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
+// newRun makes what stages ask, for one entry (or all, -1), and lists the cells to
+// look at. timed runs the analyses of a stage.
+func newRun(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, timed func(stage string, f func())) (r *run, cells []uint32, err error) {
 	v := stage.NewView(w, entry)
-	r := &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, startsAt: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
+	r = &run{w: w, v: v, opt: opt, made: map[pta.ObjID]bool{}, startsAt: map[pta.ObjID]bool{}, alike: map[signature]outcome{}, lock: sh.locks}
 	r.pub = newPublished(r, &sh.holders)
 	r.over, r.frames = sh.over, newFrames(r)
 	r.findScope()
-	cells := w.Cells
+	cells = w.Cells
 	if entry >= 0 { // pairs with at least one access that this entry leads to
 		r.under = v.Under(entry)
 		cells = w.CellsUnder(r.under)
-	}
-	secs := map[string]float64{"global-lock": sh.lockSecs}
-	sh.lockSecs = 0
-	timed := func(name string, f func()) {
-		opt.Progress(name, 0, 0)
-		t := time.Now()
-		f()
-		secs[name] += time.Since(t).Seconds()
 	}
 	timed("escaping", func() { r.esc = escaping(v) })
 	timed("parallel", func() {
@@ -295,14 +293,30 @@ func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, e
 		r.par = newParallel(v, newRunning(v, joins), newAwaited(r, v, joins))
 	})
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := over(opt); err != nil {
-		return err
+		return nil, nil, err
 	}
 	timed("local-signal", func() { r.homes = newHomes(r) })
 	r.userCalls()
 	timed("parallel", func() { r.mergeOrders(cells) })
+	return r, cells, nil
+}
+
+// verifyView runs the pipeline for one entry (or all, -1).
+func verifyView(ctx context.Context, w *stage.World, opt *Options, sh *shared, entry int, out *export.Result) error {
+	secs := map[string]float64{"global-lock": sh.lockSecs}
+	sh.lockSecs = 0
+	r, cells, err := newRun(ctx, w, opt, sh, entry, func(name string, f func()) {
+		opt.Progress(name, 0, 0)
+		t := time.Now()
+		f()
+		secs[name] += time.Since(t).Seconds()
+	})
+	if err != nil {
+		return err
+	}
 	rep := newReport(r)
 	if sh.census == nil {
 		sh.census = newCensus(w)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/export/graph"
+	"github.com/bfverify/bfverify/export/guards"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
@@ -30,6 +31,8 @@ type analysis interface {
 	Verify(ctx context.Context, p *load.Program, opt options) error
 	// Draw draws a picture of p.
 	Draw(ctx context.Context, p *load.Program, opt options, kind *stages.Drawing) (*graph.Graph, error)
+	// Guards adds the accesses of p to a table, with the locks held there.
+	Guards(ctx context.Context, p *load.Program, opt options, into *guards.Table) error
 	// Universe returns the facts.
 	Universe() *facts.Universe
 }
@@ -69,6 +72,18 @@ func (a universe) Draw(ctx context.Context, p *load.Program, opt options, kind *
 		err = errMemory
 	}
 	return g, err
+}
+
+func (a universe) Guards(ctx context.Context, p *load.Program, opt options, into *guards.Table) error {
+	fp, err := extract.Link(a.u, p)
+	if err != nil {
+		return err
+	}
+	err = stages.Guards(ctx, fp, opt, into)
+	if errors.Is(err, pta.ErrBudget) {
+		err = errMemory
+	}
+	return err
 }
 
 func (a universe) Verify(ctx context.Context, p *load.Program, opt options) error {

@@ -96,7 +96,16 @@ func newCommand(stdout, stderr io.Writer) *command {
 		RunE:  func(_ *cobra.Command, args []string) error { return c.graph(args, &gf) },
 	}
 	gf.define(draw.Flags())
-	root.AddCommand(models, draw, replay, version,
+	var guf guardsFlags
+	guard := &cobra.Command{
+		Use:   "guards [flags] [packages]",
+		Short: "tell which locks guard which fields, or annotate them",
+		Long:  guardsHelp,
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(_ *cobra.Command, args []string) error { return c.guards(args, &guf) },
+	}
+	guf.define(guard.Flags())
+	root.AddCommand(models, draw, guard, replay, version,
 		c.watchCommand("run", "run a program and report its data races"),
 		c.watchCommand("test", "run tests and report their data races"),
 		c.watchCommand("build", "build a program that reports its data races"))
@@ -106,7 +115,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 
-	for _, cmd := range []*cobra.Command{root, models, draw} {
+	for _, cmd := range []*cobra.Command{root, models, draw, guard} {
 		fs := cmd.Flags()
 		fs.StringVar(&c.dir, "C", "", "work in `DIR`, as the go command does")
 		fs.StringVar(&c.tags, "tags", "", "build with the tags in `LIST`, a,b")
@@ -114,7 +123,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 		fs.StringVar(&c.modelDir, "models", "", "use the models in `DIR`/<import path>/*.go too; the verdict trusts them (docs/models.md says how to write them)")
 	}
 	c.k, c.hk, c.ctx = 1, -1, "hybrid"
-	for _, cmd := range []*cobra.Command{root, draw} {
+	for _, cmd := range []*cobra.Command{root, draw, guard} {
 		fs := cmd.Flags()
 		fs.StringVar(&c.scope, "scope", "", "report pairs of the packages in `LIST` p,q/...; all for every package (default: those named)")
 		fs.Var(contextFlag{c}, "ctx", "contexts of the points-to analysis: hybrid, obj, or insens, which is fastest and least precise (`POLICY`); for some packages with p/...=POLICY[:K[:HK]]")
@@ -123,11 +132,13 @@ func newCommand(stdout, stderr io.Writer) *command {
 		fs.DurationVar(&c.timeout, "timeout", 0, "give up after this `TIME`, such as 10m")
 		fs.Var(bytesFlag{&c.mem}, "mem", "give up beyond so much memory, `SIZE`, such as 12GiB (default: most of what the machine has)")
 	}
+	for _, cmd := range []*cobra.Command{root, guard} {
+		cmd.Flags().BoolVar(&c.json, "json", false, "print a stream of JSON objects, one a line")
+	}
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")
 	fs.Var(stageList{c}, "stages", "run only the stages in `LIST` a,b, or all but those in -a,-b; help lists them")
 	fs.Var(place{&c.why}, "why", "show the pairs at `FILE:LINE` going down the stages")
-	fs.BoolVar(&c.json, "json", false, "print a stream of JSON objects, one a line")
 	fs.BoolVar(&c.stats, "stats", false, "print what each stage left, and time and memory")
 	fs.BoolVar(&c.quiet, "q", false, "print verdicts only")
 	fs.StringVar(&c.cpuProfile, "cpuprofile", "", "write a CPU profile of the run to `FILE`")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/export/graph"
+	"github.com/bfverify/bfverify/export/guards"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
 	"github.com/bfverify/bfverify/stages"
@@ -105,6 +106,10 @@ func useFake() {
 
 func (f fake) Draw(context.Context, *load.Program, options, *stages.Drawing) (*graph.Graph, error) {
 	return nil, errors.New("the fake draws nothing")
+}
+
+func (f fake) Guards(context.Context, *load.Program, options, *guards.Table) error {
+	return errors.New("the fake has no locks")
 }
 
 func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }
