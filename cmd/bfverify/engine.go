@@ -36,11 +36,11 @@ type analysis interface {
 
 // engine is what the command runs.
 var engine = struct {
-	load     func(context.Context, load.Config) (*load.Result, error)
+	list     func(context.Context, load.Config) (*load.List, error)
 	extract  func(*load.Result) (analysis, error)
 	pipeline func() []stageInfo
 }{
-	load: load.Load,
+	list: load.NewList,
 	extract: func(res *load.Result) (analysis, error) {
 		u, err := extract.Universe(res)
 		if err != nil {

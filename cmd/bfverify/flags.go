@@ -42,6 +42,10 @@ type command struct {
 	timeout time.Duration
 	mem     uint64 // 0: the default
 
+	// Flags of the cache.
+	cache    string // -cache
+	cacheMax uint64 // 0: the default
+
 	// Flags of the output.
 	json, stats, quiet, verbose bool
 
@@ -96,7 +100,8 @@ func newCommand(stdout, stderr io.Writer) *command {
 		RunE:  func(_ *cobra.Command, args []string) error { return c.graph(args, &gf) },
 	}
 	gf.define(draw.Flags())
-	root.AddCommand(models, draw, replay, version,
+	kept := c.cacheCommand()
+	root.AddCommand(models, draw, replay, version, kept,
 		c.watchCommand("run", "run a program and report its data races"),
 		c.watchCommand("test", "run tests and report their data races"),
 		c.watchCommand("build", "build a program that reports its data races"))
@@ -122,6 +127,11 @@ func newCommand(stdout, stderr io.Writer) *command {
 		fs.Var(small{&c.hk, 0, 9}, "hk", "length `N` of heap contexts (default: what fits -ctx and -k)")
 		fs.DurationVar(&c.timeout, "timeout", 0, "give up after this `TIME`, such as 10m")
 		fs.Var(bytesFlag{&c.mem}, "mem", "give up beyond so much memory, `SIZE`, such as 12GiB (default: most of what the machine has)")
+	}
+	for _, cmd := range []*cobra.Command{root, kept} {
+		fs := cmd.Flags()
+		fs.StringVar(&c.cache, "cache", "", "keep what can be computed again in `DIR`, off for nowhere (default: $BFVERIFYCACHE, or else bfverify in the user's folder for caches)")
+		fs.Var(bytesFlag{&c.cacheMax}, "cache-max", "keep `SIZE` at most (default: 4GiB)")
 	}
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")

@@ -37,8 +37,12 @@ func (c *command) models(patterns []string) error {
 	var cancel func()
 	s.ctx, cancel = c.budget()
 	defer cancel()
-	res, err := s.load(patterns)
+	var res *load.Result
 	var a analysis
+	list, err := s.ask(patterns)
+	if err == nil {
+		res, err = s.load(list)
+	}
 	if err == nil && len(res.Programs) == 0 {
 		err = errors.New("the packages hold neither func main nor tests (see what is modelled at all: bfverify models)")
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/bfverify/bfverify/export"
 	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/cache"
 	"github.com/bfverify/bfverify/facts/load"
 	"github.com/bfverify/bfverify/stages"
 )
@@ -40,10 +42,11 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirs := strings.Fields(string(out))
-	cache := t.TempDir()
+	user := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"holds": holds, "release": release},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", dirs[0])
 			env.Setenv("GOMODCACHE", dirs[1])
@@ -53,11 +56,28 @@ func TestScript(t *testing.T) {
 			env.Setenv("GOFLAGS", "")
 			env.Setenv("GOWORK", "")
 			env.Setenv("CGO_ENABLED", "0")
-			env.Setenv("XDG_CACHE_HOME", cache) // one self-test for all scripts
+			env.Setenv("XDG_CACHE_HOME", user) // one self-test for all scripts
+			env.Setenv(cacheVar, "off")
 			return nil
 		},
 	})
 }
+
+// holds keeps the cache in a folder open, up to release or the end of the script.
+func holds(ts *testscript.TestScript, _ bool, args []string) {
+	store, err := cache.Open(ts.MkAbs(args[0]), 0)
+	ts.Check(err)
+	held.Store(ts.Getenv("WORK"), store)
+	ts.Defer(func() { release(ts, false, nil) })
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) {
+	if store, ok := held.LoadAndDelete(ts.Getenv("WORK")); ok {
+		ts.Check(store.(*cache.Store).Close())
+	}
+}
+
+var held sync.Map // WORK of a script -> *cache.Store
 
 // fake is an analysis that does what a table says, by the program's String.
 type fake map[string]struct {
@@ -70,12 +90,12 @@ type fake map[string]struct {
 // the build configuration is always the same.
 func useFake() {
 	grace = 200 * time.Millisecond
-	engine.load = func(ctx context.Context, cfg load.Config) (*load.Result, error) {
-		res, err := load.Load(ctx, cfg)
+	engine.list = func(ctx context.Context, cfg load.Config) (*load.List, error) {
+		list, err := load.NewList(ctx, cfg)
 		if err == nil {
-			res.Build = load.Build{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.0", Lang: "go1.26"}
+			list.Build = load.Build{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.0", Lang: "go1.26", GOROOT: list.Build.GOROOT}
 		}
-		return res, err
+		return list, err
 	}
 	engine.extract = func(*load.Result) (analysis, error) {
 		f := fake{}

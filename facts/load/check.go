@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -29,13 +30,15 @@ type checker struct {
 	fset   *token.FileSet
 	goroot string
 	models modelSet
-	parsed func() // told of each file
+	parsed func()             // told of each file
+	sums   map[string]fileSum // what files held before, or nil
 
-	mu    sync.Mutex
-	files map[fileKey]*fileValue
-	used  map[string]*Model // by file name
-	left  []LeftOut
-	idle  []string
+	mu      sync.Mutex
+	changed bool // one is not as in sums
+	files   map[fileKey]*fileValue
+	used    map[string]*Model // by file name
+	left    []LeftOut
+	idle    []string
 }
 
 // fileKey names a parse: packages of one path that test binaries compile anew
@@ -263,6 +266,11 @@ func (c *checker) parse(key fileKey, src []byte) (*ast.File, error) {
 		if src == nil {
 			if src, v.err = os.ReadFile(key.file); v.err != nil {
 				return
+			}
+			if c.sums != nil && c.sums[key.file] != sha256.Sum256(src) {
+				c.mu.Lock()
+				c.changed = true
+				c.mu.Unlock()
 			}
 		}
 		v.file, v.err = parser.ParseFile(c.fset, key.file, src, parser.ParseComments|parser.AllErrors|parser.SkipObjectResolution)
