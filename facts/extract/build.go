@@ -48,6 +48,7 @@ func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map
 			return nil, err
 		}
 	}
+	u.ResolveLinks()
 	return u, nil
 }
 

@@ -66,7 +66,6 @@ func Records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*facts.Record, er
 	for _, p := range pkgs {
 		x.ids[p.Types] = p.ID
 	}
-	x.link(pkgs)
 	recs := make([]*facts.Record, len(pkgs))
 	errs := make([]error, len(pkgs))
 	var wg sync.WaitGroup
@@ -107,10 +106,7 @@ type extractor struct {
 	prog  *ssa.Program
 	cfg   Config
 	ids   map[*types.Package]string
-	names sync.Map                        // types.Type -> string
-	links map[*ssa.Function]*ssa.Function // what linkname directives give functions without body
-	// linkedVars are the variables that linkname directives name anew.
-	linkedVars map[*ssa.Global]*ssa.Global
+	names sync.Map // types.Type -> string
 }
 
 // builder builds one Record.
@@ -187,6 +183,8 @@ func (x *extractor) record(p Package) (*facts.Record, error) {
 			b.global(m)
 		}
 	}
+	b.links()
+	b.decls()
 	for len(b.work) > 0 || len(b.tables) > 0 {
 		for len(b.work) > 0 {
 			fn := b.work[len(b.work)-1]
@@ -324,11 +322,12 @@ func (b *builder) method(m *types.Func) facts.MethodID {
 }
 
 func (b *builder) global(g *ssa.Global) facts.GlobalID {
-	if to := b.linkedVars[g]; to != nil {
-		g = to
-	}
 	name := b.ids[g.Pkg.Pkg] + "." + g.Name()
-	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), g.Pos())
+	pos := token.NoPos
+	if g.Pkg == b.pkg.SSA { // only its own package says where it is
+		pos = g.Pos()
+	}
+	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), pos)
 }
 
 func (b *builder) globalNamed(name, pkg string, t types.Type, pos token.Pos) facts.GlobalID {
@@ -347,13 +346,17 @@ func (b *builder) pos(p token.Pos) facts.Pos {
 		return facts.Pos{}
 	}
 	q := b.cfg.Fset.Position(p)
-	id, ok := b.files[q.Filename]
+	return b.at(q.Filename, q.Line, q.Column)
+}
+
+func (b *builder) at(file string, line, col int) facts.Pos {
+	id, ok := b.files[file]
 	if !ok {
 		id = uint32(len(b.rec.Files))
-		b.files[q.Filename] = id
-		b.rec.Files = append(b.rec.Files, q.Filename)
+		b.files[file] = id
+		b.rec.Files = append(b.rec.Files, file)
 	}
-	return facts.Pos{File: id, Line: uint32(q.Line), Col: uint32(q.Column)}
+	return facts.Pos{File: id, Line: uint32(line), Col: uint32(col)}
 }
 
 // modelAt returns the model that pos lies in, or nil.
