@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
@@ -241,7 +242,7 @@ func (s *session) runKey(list *load.List) (key cache.Key, ok bool) {
 }
 
 // toolHash returns a hash of this program, whose every change may change verdicts.
-func toolHash() (key cache.Key, ok bool) {
+var toolHash = sync.OnceValues(func() (key cache.Key, ok bool) {
 	exe, err := os.Executable()
 	if err != nil {
 		return key, false
@@ -256,56 +257,49 @@ func toolHash() (key cache.Key, ok bool) {
 		return key, false
 	}
 	return cache.Key(h.Sum(nil)), true
-}
+})
 
-// withCache runs f on the open cache. Without one it does nothing, and where that is
-// news says so, once in a run.
-func (s *session) withCache(f func(*cache.Client)) {
-	dir, named := s.c.cacheDir()
+// openCache opens the cache, or returns nil: then it is not there, and where that is
+// news it says so, once in a run.
+func (s *session) openCache() *cache.Client {
+	dir, _ := s.c.cacheDir()
 	if dir == "" || s.uncached {
-		return
-	}
-	say := func(err error) {
-		s.uncached = true
-		if (named || errors.Is(err, cache.ErrInUse) || s.c.verbose) && !s.c.quiet {
-			s.warn([]string{s.c.cacheError(dir, err).Error() + "; this run goes on without it"})
-		}
+		return nil
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		say(err)
-		return
+	if err == nil {
+		cmd := exec.Command(exe, "cache", "serve", dir, strconv.FormatInt(s.c.maxCache(), 10))
+		cmd.Args[0] = os.Args[0]
+		var c *cache.Client
+		if c, err = cache.Start(cmd); err == nil {
+			return c
+		}
 	}
-	cmd := exec.Command(exe, "cache", "serve", dir, strconv.FormatInt(s.c.maxCache(), 10))
-	cmd.Args[0] = os.Args[0]
-	client, err := cache.Start(cmd)
-	if err != nil {
-		say(err)
-		return
-	}
-	f(client)
-	if err := client.Close(); err != nil {
-		say(err)
-	}
-	if client.Damaged > 0 && !s.c.quiet {
-		s.warn([]string{fmt.Sprintf("%s: part of the cache was damaged and is dropped", dir)})
+	s.noCache(err)
+	return nil
+}
+
+// noCache says that the cache cannot be used, and why.
+func (s *session) noCache(err error) {
+	dir, named := s.c.cacheDir()
+	s.uncached = true
+	if (named || errors.Is(err, cache.ErrInUse) || s.c.verbose) && !s.c.quiet {
+		s.warn([]string{s.c.cacheError(dir, err).Error() + "; this run goes on without it"})
 	}
 }
 
-// recall returns what an earlier run with the same key printed, or nil.
-func (s *session) recall(key cache.Key) *kept {
-	var k *kept
-	s.withCache(func(c *cache.Client) {
-		value, ok := c.Get(cache.Run, key)
-		if !ok {
-			return
-		}
-		var found kept
-		if decoding.Unmarshal(value, &found) == nil && found.sound() {
-			k = &found
-		}
-	})
-	return k
+// closeCache closes what openCache opened.
+func (s *session) closeCache(c *cache.Client) {
+	if c == nil {
+		return
+	}
+	if err := c.Close(); err != nil {
+		s.noCache(err)
+	}
+	if c.Damaged > 0 && !s.c.quiet {
+		dir, _ := s.c.cacheDir()
+		s.warn([]string{fmt.Sprintf("%s: part of the cache was damaged and is dropped", dir)})
+	}
 }
 
 // sound reports whether there is nothing in k that a run would not print.
@@ -346,7 +340,10 @@ func (s *session) keep(key cache.Key, t *tape) {
 	if err != nil {
 		return
 	}
-	s.withCache(func(c *cache.Client) { c.Put(cache.Run, key, value) })
+	if c := s.openCache(); c != nil {
+		c.Put(cache.Run, key, value)
+		s.closeCache(c)
+	}
 }
 
 // warn prints lines on stderr.

@@ -36,13 +36,14 @@ type analysis interface {
 
 // engine is what the command runs.
 var engine = struct {
-	list     func(context.Context, load.Config) (*load.List, error)
-	extract  func(*load.Result) (analysis, error)
+	list func(context.Context, load.Config) (*load.List, error)
+	// extract is told what to do with facts that are worth being kept, or nil.
+	extract  func(*load.Result, func(*load.Fresh, []byte)) (analysis, error)
 	pipeline func() []stageInfo
 }{
 	list: load.NewList,
-	extract: func(res *load.Result) (analysis, error) {
-		u, err := extract.Universe(res)
+	extract: func(res *load.Result, keep func(*load.Fresh, []byte)) (analysis, error) {
+		u, err := extract.UniverseKnown(res, keep)
 		if err != nil {
 			return nil, err
 		}

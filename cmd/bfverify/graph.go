@@ -83,7 +83,7 @@ func (c *command) graph(args []string, gf *graphFlags) error {
 		c.status = s.status
 		return nil
 	}
-	res, a, err := s.prepare(list, patterns)
+	res, a, err := s.prepare(list, patterns, nil)
 	if res == nil && err == nil {
 		return fmt.Errorf("%s: nothing to draw: no program there, as the packages have neither func main nor tests%s (draw a program that uses them)", strings.Join(patterns, " "), map[bool]string{false: ", or -tests=false leaves these out"}[c.tests])
 	}

@@ -97,7 +97,7 @@ func useFake() {
 		}
 		return list, err
 	}
-	engine.extract = func(*load.Result) (analysis, error) {
+	engine.extract = func(*load.Result, func(*load.Fresh, []byte)) (analysis, error) {
 		f := fake{}
 		b, err := os.ReadFile("fake.json")
 		if errors.Is(err, os.ErrNotExist) {

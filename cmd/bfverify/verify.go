@@ -29,6 +29,7 @@ type session struct {
 	dropped  []*load.Program // by choose
 	scope    *load.Scope
 	uncached bool // the cache cannot be used
+	warned   bool // about models
 
 	mu    sync.Mutex // of what follows, as steps report progress
 	out   export.Printer
@@ -84,15 +85,17 @@ func (s *session) run(patterns []string) {
 		return
 	}
 	if dir, _ := s.c.cacheDir(); dir == "" {
-		s.verify(list, patterns)
+		s.verify(list, patterns, nil)
 		return
 	}
 	key, ok := s.runKey(list)
 	if !ok {
-		s.verify(list, patterns)
+		s.verify(list, patterns, nil)
 		return
 	}
-	if k := s.recall(key); k != nil {
+	w := s.openWarm()
+	if k := w.recall(key); k != nil {
+		w.close()
 		s.show("the verdicts are in the cache")
 		s.out.Config(s.config(list, patterns))
 		s.replay(k)
@@ -100,15 +103,16 @@ func (s *session) run(patterns []string) {
 	}
 	t := &tape{Printer: s.out}
 	s.out = t
-	if s.verify(list, patterns) {
+	if s.verify(list, patterns, w) {
 		s.keep(key, t)
 	}
 }
 
-// verify verifies what is listed. It reports whether what it printed holds for the
-// listed files as they were when they were hashed.
-func (s *session) verify(list *load.List, patterns []string) bool {
-	res, a, err := s.prepare(list, patterns)
+// verify verifies what is listed, from what w has of it, which it closes. It reports
+// whether what it printed holds for the listed files as they were when they were hashed.
+func (s *session) verify(list *load.List, patterns []string, w *warm) bool {
+	res, a, err := s.prepare(list, patterns, w)
+	w.close()
 	if res == nil {
 		return false
 	}
@@ -164,38 +168,45 @@ func (s *session) ask(patterns []string) (list *load.List, err error) {
 
 // prepare loads what is listed and extracts its facts, and reports what goes
 // wrong. Without a result there is nothing to go on with; with an error there
-// are programs, but no facts.
-func (s *session) prepare(list *load.List, patterns []string) (*load.Result, analysis, error) {
-	res, err := s.load(list)
-	if err == nil {
-		err = s.choose(res)
+// are programs, but no facts. What w has of packages is used.
+func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Result, analysis, error) {
+	for first := true; ; first = false {
+		res, err := s.load(list, w.reuse(list))
+		if err == nil {
+			err = s.choose(res)
+		}
+		if err != nil {
+			s.out.Config(s.config(nil, patterns))
+			s.failed(strings.Join(patterns, " "), err)
+			return nil, nil, err
+		}
+		if first {
+			s.out.Config(s.config(list, patterns))
+		}
+		if len(res.Programs) == 0 {
+			s.status = exitError // nothing is proved
+			s.close(res)
+			return nil, nil, nil
+		}
+		var a analysis
+		err = s.step(building, func(context.Context) (err error) {
+			a, err = engine.extract(res, w.keeping(res))
+			return err
+		})
+		if w.needs(err) {
+			continue
+		}
+		if err != nil && !abandoned(err) {
+			s.failed("", ours(building, err))
+		}
+		return res, a, err
 	}
-	if err != nil {
-		s.out.Config(s.config(nil, patterns))
-		s.failed(strings.Join(patterns, " "), err)
-		return nil, nil, err
-	}
-	s.out.Config(s.config(list, patterns))
-	if len(res.Programs) == 0 {
-		s.status = exitError // nothing is proved
-		s.close(res)
-		return nil, nil, nil
-	}
-	var a analysis
-	err = s.step(building, func(context.Context) (err error) {
-		a, err = engine.extract(res)
-		return err
-	})
-	if err != nil && !abandoned(err) {
-		s.failed("", ours(building, err))
-	}
-	return res, a, err
 }
 
 // load reads what is listed and sets the scope.
-func (s *session) load(list *load.List) (res *load.Result, err error) {
+func (s *session) load(list *load.List, reuse load.Reuse) (res *load.Result, err error) {
 	err = s.step(loading, func(ctx context.Context) (err error) {
-		res, err = list.Check(ctx)
+		res, err = list.Check(ctx, reuse)
 		return err
 	})
 	if err != nil {
@@ -205,10 +216,13 @@ func (s *session) load(list *load.List) (res *load.Result, err error) {
 	if t, ok := s.out.(*tape); ok {
 		t.kept.Warnings, t.kept.LeftOut = lines, verbose
 	}
-	s.warn(lines)
-	if s.c.verbose {
-		s.warn(verbose)
+	if !s.warned {
+		s.warn(lines)
+		if s.c.verbose {
+			s.warn(verbose)
+		}
 	}
+	s.warned = true
 	return res, s.scope.Apply(res)
 }
 
@@ -220,6 +234,7 @@ func (s *session) choose(res *load.Result) error {
 		return nil
 	}
 	var kept []*load.Program
+	s.dropped = nil
 	names := 0
 	example := ""
 	for _, p := range res.Programs {

@@ -46,6 +46,7 @@ func (b *builder) lower(fn *ssa.Function) *facts.Func {
 	if p := fn.Parent(); p != nil {
 		f.Parent = b.fn(p)
 	}
+	b.source(fn)
 	l.flags()
 	if f.Is(facts.FnSilent) {
 		l.mode = facts.Flow

@@ -32,6 +32,8 @@ type checker struct {
 	models modelSet
 	parsed func()             // told of each file
 	sums   map[string]fileSum // what files held before, or nil
+	list   *List
+	kept   *kept // or nil
 
 	mu      sync.Mutex
 	changed bool // one is not as in sums
@@ -39,6 +41,9 @@ type checker struct {
 	used    map[string]*Model // by file name
 	left    []LeftOut
 	idle    []string
+	// idleOf are the idle stand-ins of the last set of models that a package was
+	// checked with.
+	idleOf map[*packages.Package][]string
 }
 
 // fileKey names a parse: packages of one path that test binaries compile anew
@@ -112,10 +117,19 @@ func (c *checker) check(roots []*packages.Package) {
 // the errors are, or without them all.
 func (c *checker) pkg(p *packages.Package) {
 	p.Fset = c.fset
+	var state *pkgState
+	if c.kept != nil {
+		state = c.kept.state[p]
+	}
 	if p.PkgPath == "unsafe" {
 		p.Types, p.TypesInfo = types.Unsafe, newInfo()
 		return
 	}
+	if state != nil && state.known != nil && !c.kept.source[p.ID] {
+		c.use(p, state)
+		return
+	}
+	note := Known{}
 	listed := len(p.Errors)
 	files := p.CompiledGoFiles
 	list := c.models.of(p)
@@ -138,16 +152,23 @@ func (c *checker) pkg(p *packages.Package) {
 		}
 		if len(p.Errors) == listed {
 			c.mu.Lock()
-			c.left = append(c.left, LeftOut{Path: p.PkgPath, Why: why.Pos + ": " + why.Msg})
+			note.LeftOut = []LeftOut{{Path: p.PkgPath, Why: why.Pos + ": " + why.Msg}}
+			c.left = append(c.left, note.LeftOut...)
 			c.mu.Unlock()
 		}
 	}
 	c.mu.Lock()
 	for _, m := range list {
+		note.Models = append(note.Models, m.ref())
 		m = m.at(p)
 		c.used[m.At] = m
 	}
+	note.Idle = c.idleOf[p]
+	c.idle = append(c.idle, note.Idle...)
 	c.mu.Unlock()
+	if state != nil {
+		state.note = note
+	}
 }
 
 // with checks p with the models in list.
@@ -197,7 +218,7 @@ func (c *checker) with(p *packages.Package, list []*Model) {
 			if q == nil {
 				return nil, fmt.Errorf("the go command did not list %s", path)
 			}
-			return q.Types, nil
+			return c.typesOf(q)
 		}),
 		Error: report,
 		Sizes: p.TypesSizes,
@@ -213,7 +234,7 @@ func (c *checker) with(p *packages.Package, list []*Model) {
 		report(types.Error{Fset: c.fset, Pos: pos, Msg: msg})
 	})
 	c.mu.Lock()
-	c.idle = append(c.idle, idle...)
+	c.idleOf[p] = idle
 	c.mu.Unlock()
 	p.IllTyped = len(p.Errors) > 0
 	for _, q := range p.Imports {

@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/bfverify/bfverify/facts/cache"
 )
 
 // A List is what the go command knows of the packages that a Config names, with the
@@ -29,10 +31,18 @@ type List struct {
 	explain  *explainer
 	progress func(msg string, important bool)
 	sums     map[string]fileSum // of the files that Recipe read, by name
+	listed   []packages.Package // of graph.all as NewList left them
+}
+
+// reset undoes what an earlier Check did to the packages.
+func (l *List) reset() {
+	for i, p := range l.graph.all {
+		*p = l.listed[i]
+	}
 }
 
 // A fileSum is a hash of a file's content.
-type fileSum = [sha256.Size]byte
+type fileSum = cache.Key
 
 // NewList asks the go command for what cfg names. Errors are those of Load; what it
 // says of single packages, and patterns that match nothing, are errors of Check.
@@ -87,6 +97,9 @@ func NewList(ctx context.Context, cfg Config) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range l.graph.all {
+		l.listed = append(l.listed, *p)
+	}
 	l.Build = *build
 	l.Build.Lang = language(l.roots)
 	return l, nil
@@ -108,15 +121,18 @@ func unlessDone(ctx context.Context, f func() error) error {
 	}
 }
 
-// Check reads and type-checks the packages, each from source. Errors are those of
-// Load. It is called once, after Recipe if that is called at all.
-func (l *List) Check(ctx context.Context) (*Result, error) {
+// Check reads and type-checks the packages, each from source but for those that reuse
+// finds. Errors are those of Load. Recipe must have been called before a Check that
+// reuses anything, and its result been true.
+func (l *List) Check(ctx context.Context, reuse Reuse) (*Result, error) {
+	l.reset()
 	l.explain.ctx = ctx
 	var parsed int
 	var parsedMu sync.Mutex
 	c := &checker{
 		ctx: ctx, fset: token.NewFileSet(), goroot: l.Build.GOROOT, models: l.models,
 		files: map[fileKey]*fileValue{}, used: map[string]*Model{}, sums: l.sums,
+		list: l, kept: l.newKept(reuse), idleOf: map[*packages.Package][]string{},
 		parsed: func() {
 			parsedMu.Lock()
 			defer parsedMu.Unlock()
@@ -137,17 +153,11 @@ func (l *List) Check(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{Packages: l.roots, Build: l.Build, Fset: c.fset, Changed: c.changed, dir: l.dir}
 	c.tell(r)
+	c.tellKept(r)
 	if err := r.findPrograms(); err != nil {
 		return nil, err
 	}
 	return r, nil
-}
-
-// A Sink takes the parts of a recipe, each told from its neighbours.
-type Sink interface {
-	String(string)
-	Strings([]string)
-	Bool(bool)
 }
 
 // Recipe writes all that Check's result depends on: the build, the models, what the
@@ -155,45 +165,62 @@ type Sink interface {
 // where it cannot: a package has errors, or a file cannot be read. Check then tells
 // whether what it read is what was hashed here (Result.Changed). Cost: reading all
 // files once.
-func (l *List) Recipe(to Sink) (ok bool) {
+func (l *List) Recipe(to *cache.Recipe) (ok bool) {
 	if !l.hash() {
 		return false
 	}
-	b := &l.Build
-	to.Strings([]string{b.GOOS, b.GOARCH, b.Subarch, b.GoVersion, b.Lang, b.GOROOT, b.Experiment, b.FIPS140, b.Flags, b.GoMod, b.GoWork})
-	to.Strings(b.Tags)
-	to.Bool(b.Cgo)
-	to.Strings([]string{l.dir, l.cfg.Tags})
+	l.recipe(to)
+	to.Strings([]string{l.dir, l.cfg.Tags, l.Build.GoMod, l.Build.GoWork, l.Build.Lang})
 	to.Strings(l.explain.patterns)
 	to.Bool(l.cfg.Tests)
-	for _, path := range slices.Sorted(maps.Keys(l.models)) {
-		for _, m := range l.models[path] {
-			to.Strings([]string{m.Path, m.Name, m.File.File, m.At, string(m.Source)})
-		}
-	}
 	for _, p := range l.roots {
 		to.String(p.ID)
 	}
 	for _, p := range l.graph.all {
-		to.Strings([]string{p.ID, p.PkgPath, p.Name, p.Dir, p.ForTest})
-		if p.Module != nil {
-			to.Strings([]string{p.Module.Path, p.Module.Version, p.Module.GoVersion, p.Module.Dir})
-		}
-		paths := make([]string, 0, len(p.Imports))
-		for path := range p.Imports {
-			paths = append(paths, path)
-		}
-		sort.Strings(paths)
-		for _, path := range paths {
+		l.pkgRecipe(to, p)
+		for _, path := range imports(p) {
 			to.Strings([]string{path, p.Imports[path].ID})
-		}
-		to.Strings(p.CompiledGoFiles)
-		for _, name := range p.CompiledGoFiles {
-			sum := l.sums[name]
-			to.String(string(sum[:]))
 		}
 	}
 	return true
+}
+
+// recipe writes what holds for all packages: the build and the models.
+func (l *List) recipe(to *cache.Recipe) {
+	b := &l.Build
+	to.Strings([]string{b.GOOS, b.GOARCH, b.Subarch, b.GoVersion, b.GOROOT, b.Experiment, b.FIPS140, b.Flags})
+	to.Strings(b.Tags)
+	to.Bool(b.Cgo)
+	for _, path := range slices.Sorted(maps.Keys(l.models)) {
+		for _, m := range l.models[path] {
+			if m.User() { // those built in are part of the program
+				to.Strings([]string{m.Path, m.Name, m.File.File, m.At, string(m.Source)})
+			}
+		}
+	}
+}
+
+// pkgRecipe writes what is p's own: all but its imports.
+func (l *List) pkgRecipe(to *cache.Recipe, p *packages.Package) {
+	to.Strings([]string{p.ID, p.PkgPath, p.Name, p.Dir, p.ForTest})
+	to.Bool(p.Module != nil)
+	if p.Module != nil {
+		to.Strings([]string{p.Module.Path, p.Module.Version, p.Module.GoVersion, p.Module.Dir})
+	}
+	to.Strings(p.CompiledGoFiles)
+	for _, name := range p.CompiledGoFiles {
+		to.Key(l.sums[name])
+	}
+}
+
+// imports returns the paths by which p imports, sorted.
+func imports(p *packages.Package) []string {
+	paths := make([]string, 0, len(p.Imports))
+	for path := range p.Imports {
+		paths = append(paths, path)
+	}
+	sort.Strings(paths)
+	return paths
 }
 
 // hash fills sums.

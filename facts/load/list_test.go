@@ -2,19 +2,12 @@ package load
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bfverify/bfverify/facts/cache"
 )
-
-// texts is a Sink that keeps what it is told.
-type texts struct{ all string }
-
-func (s *texts) String(t string)    { s.all += fmt.Sprintf("%q ", t) }
-func (s *texts) Strings(t []string) { s.all += fmt.Sprintf("%q ", t) }
-func (s *texts) Bool(b bool)        { s.all += fmt.Sprint(b, " ") }
 
 // TestRecipe edits a file before, between and after listing and checking.
 func TestRecipe(t *testing.T) {
@@ -31,16 +24,16 @@ func TestRecipe(t *testing.T) {
 		}
 		return l
 	}
-	recipe := func(l *List) [32]byte {
-		var s texts
-		if !l.Recipe(&s) {
+	recipe := func(l *List) cache.Key {
+		r := cache.NewRecipe("test")
+		if !l.Recipe(r) {
 			t.Fatal("no recipe")
 		}
-		return sha256.Sum256([]byte(s.all))
+		return r.Sum()
 	}
 	check := func(l *List, changed bool) {
 		t.Helper()
-		r, err := l.Check(context.Background())
+		r, err := l.Check(context.Background(), Reuse{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,12 +55,12 @@ func TestRecipe(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "main.go")); err != nil {
 		t.Fatal(err)
 	}
-	var s texts
-	if list().Recipe(&s) {
+	s := cache.NewRecipe("test")
+	if list().Recipe(s) {
 		t.Error("a recipe for a package without files")
 	}
 	edit("package main\nimport _ \"example.com/none\"\n")
-	if list().Recipe(&s) {
+	if list().Recipe(s) {
 		t.Error("a recipe for a package with an error")
 	}
 }

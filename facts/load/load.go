@@ -79,6 +79,8 @@ type Result struct {
 	Idle      []string            // built-in stand-ins for what the packages do not have, as "path F"
 	Unused    []string            // import paths of users' models that no package has, sorted
 	Changed   bool                // a file is not as List.Recipe found it
+	Known     map[string]*Known   // by package id: what a Reuse found, with nil Syntax but for its Source
+	Fresh     []*Fresh            // the other packages, by id, where there was a Reuse
 
 	dir string // Config.Dir, absolute
 }
@@ -155,7 +157,7 @@ func Load(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Check(ctx)
+	return l.Check(ctx, Reuse{})
 }
 
 // progressFunc returns f made cheap: a message that is not important is dropped
@@ -236,7 +238,7 @@ func (r *Result) findPrograms() error {
 			continue
 		}
 		r.Named[p.PkgPath] = true
-		if p.Name == "main" && p.ForTest == "" && len(p.Syntax) > 0 {
+		if p.Name == "main" && p.ForTest == "" && len(p.CompiledGoFiles) > 0 {
 			r.Programs = append(r.Programs, &Program{Path: p.PkgPath, Kind: Main, Root: p})
 		}
 	}
