@@ -24,7 +24,7 @@ func TestToKernel(t *testing.T) {
 	}
 	prog, ssas := ssautil.AllPackages(pkgs, ssa.InstantiateGenerics)
 	prog.Build()
-	b := &builder{kernelArgs: map[kernelArg]bool{}}
+	b := &builder{extractor: &extractor{}, kernelArgs: map[kernelArg]bool{}}
 	for name, want := range map[string][]bool{
 		"asm": {true, true}, "asmMany": {true, true}, "once": {false, true}, "sum": {true, true, true}, "many": {true}, "first": {true},
 		"counts": {false}, "itself": {true}, "first2": {true}, "unused": {false},
