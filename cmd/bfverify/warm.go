@@ -16,24 +16,25 @@ import (
 // warm is what a run takes from the cache, and puts there, up to the analysis of its
 // programs. It is nil where there is no cache; its methods do nothing then.
 //
-// A package is known by what it is made of and what it imports is made of. Those that
-// changed, or whose dependencies did, are loaded from source, and besides them those
-// whose generic functions they have instances of. Which these are is known for sure
+// A package is known by what it is made of and what it can see of what it imports.
+// Those that changed so are loaded from source, and besides them those whose generic
+// functions they have instances of. Which these are is known for sure
 // only when facts are extracted; so it is guessed from what the packages needed in the
 // last run, and if that was not all the packages are loaded again.
 type warm struct {
 	s      *session
 	mu     sync.Mutex // of client
 	client *cache.Client
-	hints  cache.Key           // of the map of needs
-	last   map[string][]string // package id -> Facts.Needs in the last run
-	fresh  bool                // last is new in part
-	source map[string]bool     // what else is needed from source
+	hints  cache.Key        // where last is kept
+	last   map[string]*hint // by package id: of the last run, then of this one
+	fresh  bool             // last is new in part
+	source map[string]bool  // what else is needed from source
 }
 
-// hint is an element of last as it is kept.
+// hint is what is kept of a package for the next run's guess.
 type hint struct {
 	ID    string
+	Own   cache.Key // of load.Unit
 	Needs []string
 }
 
@@ -85,7 +86,7 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 	}
 	if w.source == nil {
 		w.source = map[string]bool{}
-		w.last = map[string][]string{}
+		w.last = map[string]*hint{}
 		r := cache.NewRecipe("needs")
 		r.Key(tool)
 		if wd, err := os.Getwd(); err == nil {
@@ -95,8 +96,8 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 		w.hints = r.Sum()
 		if b, ok := w.client.Get(cache.Facts, w.hints); ok {
 			if list, err := image.Decode[[]hint](b); err == nil {
-				for _, h := range *list {
-					w.last[h.ID] = h.Needs
+				for i, h := range *list {
+					w.last[h.ID] = &(*list)[i]
 				}
 			}
 		}
@@ -136,11 +137,23 @@ func (w *warm) Export(key cache.Key) []byte {
 	return b
 }
 
-// Source is a method of load.Keeper.
-func (w *warm) Source(unknown []string) []string {
-	for _, id := range unknown {
-		for _, q := range w.last[id] {
-			w.source[q] = true
+// Source is a method of load.Keeper. It takes it that packages which changed, and all
+// that import them, need what they needed in the last run.
+func (w *warm) Source(all []load.Unit) []string {
+	touched := map[string]bool{}
+	for _, u := range all {
+		h := w.last[u.ID]
+		touched[u.ID] = h == nil || h.Own != u.Own || slices.ContainsFunc(u.Imports, func(id string) bool { return touched[id] })
+		if h == nil {
+			h = &hint{ID: u.ID}
+			w.last[u.ID] = h
+		}
+		h.Own = u.Own
+		if touched[u.ID] {
+			w.fresh = true
+			for _, q := range h.Needs {
+				w.source[q] = true
+			}
 		}
 	}
 	return slices.Collect(maps.Keys(w.source))
@@ -173,7 +186,7 @@ func (w *warm) keeping(res *load.Result) func(*load.Fresh, []byte) {
 		}
 		known := f.Known
 		known.Facts = facts
-		w.last[f.ID], w.fresh = extract.Needs(facts), true
+		w.last[f.ID].Needs = extract.Needs(facts)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.client.Put(cache.Facts, exported(f.Key), export)
@@ -185,7 +198,7 @@ func (w *warm) keeping(res *load.Result) func(*load.Fresh, []byte) {
 func (w *warm) keepNeeds() {
 	var list []hint
 	for _, id := range slices.Sorted(maps.Keys(w.last)) {
-		list = append(list, hint{id, w.last[id]})
+		list = append(list, *w.last[id])
 	}
 	w.client.Put(cache.Facts, w.hints, image.Encode(&list))
 }

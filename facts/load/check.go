@@ -38,6 +38,7 @@ type checker struct {
 	mu      sync.Mutex
 	changed bool // one is not as in sums
 	files   map[fileKey]*fileValue
+	sources map[string][]byte // content of files, where there is a kept
 	used    map[string]*Model // by file name
 	left    []LeftOut
 	idle    []string
@@ -119,7 +120,7 @@ func (c *checker) pkg(p *packages.Package) {
 	p.Fset = c.fset
 	var state *pkgState
 	if c.kept != nil {
-		state = c.kept.state[p]
+		state = c.kept.find(p)
 	}
 	if p.PkgPath == "unsafe" {
 		p.Types, p.TypesInfo = types.Unsafe, newInfo()
@@ -167,6 +168,10 @@ func (c *checker) pkg(p *packages.Package) {
 	c.idle = append(c.idle, note.Idle...)
 	c.mu.Unlock()
 	if state != nil {
+		if state.known == nil && !p.IllTyped && len(p.Errors) == 0 && c.ctx.Err() == nil {
+			note.API = c.api(p, &note)
+			state.api = note.API
+		}
 		state.note = note
 	}
 }
@@ -293,6 +298,11 @@ func (c *checker) parse(key fileKey, src []byte) (*ast.File, error) {
 				c.changed = true
 				c.mu.Unlock()
 			}
+		}
+		if c.kept != nil {
+			c.mu.Lock()
+			c.sources[key.file] = src
+			c.mu.Unlock()
 		}
 		v.file, v.err = parser.ParseFile(c.fset, key.file, src, parser.ParseComments|parser.AllErrors|parser.SkipObjectResolution)
 	})

@@ -21,7 +21,8 @@ type Known struct {
 	Models  []string  // the models that joined it, by Model.ref
 	LeftOut []LeftOut // as in Result
 	Idle    []string
-	Facts   []byte // for facts/extract
+	API     cache.Key // what others depend on; see api.go
+	Facts   []byte    // for facts/extract
 }
 
 // A Keeper finds what is known. Its methods may be called by several goroutines.
@@ -31,10 +32,18 @@ type Keeper interface {
 	// Export returns the export data of the package that is known under a key, or
 	// nil.
 	Export(key cache.Key) []byte
-	// Source returns the ids of packages that are needed from source for these,
-	// which are not known: those that declare generic functions which they
-	// instantiate.
-	Source(unknown []string) []string
+	// Source returns the ids of packages that are needed from source besides those
+	// that are not known, because they declare generic functions which those
+	// instantiate. It is told of all packages, dependencies first, before Known is
+	// called, so that it can guess.
+	Source(all []Unit) []string
+}
+
+// A Unit is a package before anything is known of it.
+type Unit struct {
+	ID      string
+	Own     cache.Key // of what is its own: files, build and models
+	Imports []string  // ids
 }
 
 // A Reuse says what of earlier runs Check may use. The zero value is nothing.
@@ -46,23 +55,23 @@ type Reuse struct {
 // kept is the part of a checker that knows what earlier runs found.
 type kept struct {
 	Keeper
-	state  map[*packages.Package]*pkgState
+	state  map[*packages.Package]*pkgState // made at the start
 	source map[string]bool
 	readMu sync.Mutex // held while export data is read
 }
 
 type pkgState struct {
+	own   *cache.Recipe // of its own; then of key
+	below []*pkgState   // of all packages below
 	key   cache.Key
+	api   cache.Key
 	known *Known // or nil
 	note  Known  // what the checker did with models, of a package from source
 	read  bool   // its types are complete
 	err   error  // of reading
 }
 
-// newKept finds what is known of the packages.
-//
-// The key of a package is a hash of its files, of the build and the models, and of
-// the keys of what it imports.
+// newKept prepares for what is known of the packages.
 func (l *List) newKept(r Reuse) *kept {
 	if r.Keeper == nil {
 		return nil
@@ -71,31 +80,50 @@ func (l *List) newKept(r Reuse) *kept {
 	l.recipe(r.Base)
 	base := r.Base.Sum()
 	seen := map[*packages.Package]bool{}
-	var unknown []string
+	var units []Unit
 	for _, root := range l.roots {
 		closure(root, seen, func(p *packages.Package) {
 			r := cache.NewRecipe("package")
 			r.Key(base)
 			l.pkgRecipe(r, p)
+			u := Unit{ID: p.ID}
 			for _, path := range imports(p) {
-				q := p.Imports[path]
-				r.Strings([]string{path, q.ID})
-				r.Key(k.state[q].key)
+				r.Strings([]string{path, p.Imports[path].ID})
+				u.Imports = append(u.Imports, p.Imports[path].ID)
 			}
-			s := &pkgState{key: r.Sum()}
+			u.Own = r.Sum()
+			units = append(units, u)
+			s := &pkgState{own: r}
+			closure(p, map[*packages.Package]bool{}, func(q *packages.Package) {
+				if q != p {
+					s.below = append(s.below, k.state[q])
+				}
+			})
 			k.state[p] = s
-			if isTestMain(p) || p.PkgPath == "unsafe" {
-				return
-			}
-			if s.known = k.Known(s.key); s.known == nil {
-				unknown = append(unknown, p.ID)
-			}
 		})
 	}
-	for _, id := range k.Source(unknown) {
+	for _, id := range k.Source(units) {
 		k.source[id] = true
 	}
 	return k
+}
+
+// find finds what is known of p, whose dependencies are done.
+//
+// The key of a package is a hash of what is its own, and of what others may depend on
+// of each package below it. So a change that others cannot see leaves their keys.
+func (k *kept) find(p *packages.Package) *pkgState {
+	s := k.state[p]
+	for _, q := range s.below {
+		s.own.Key(q.api)
+	}
+	s.key = s.own.Sum()
+	if !isTestMain(p) && p.PkgPath != "unsafe" {
+		if s.known = k.Known(s.key); s.known != nil {
+			s.api = s.known.API
+		}
+	}
+	return s
 }
 
 // use takes what is known of p in place of its source.

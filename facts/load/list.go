@@ -132,7 +132,7 @@ func (l *List) Check(ctx context.Context, reuse Reuse) (*Result, error) {
 	c := &checker{
 		ctx: ctx, fset: token.NewFileSet(), goroot: l.Build.GOROOT, models: l.models,
 		files: map[fileKey]*fileValue{}, used: map[string]*Model{}, sums: l.sums,
-		list: l, kept: l.newKept(reuse), idleOf: map[*packages.Package][]string{},
+		list: l, kept: l.newKept(reuse), idleOf: map[*packages.Package][]string{}, sources: map[string][]byte{},
 		parsed: func() {
 			parsedMu.Lock()
 			defer parsedMu.Unlock()

@@ -2,8 +2,8 @@
 // reading them costs little more than copying them. Equal values have equal bytes, and
 // what is read equals what was written, empty slices told from nil ones. The bytes are
 // for one program on one machine: there is no version in them, and who keeps them has
-// to see to that. A value is made of numbers, truth values, strings, and slices,
-// structs and pointers of these.
+// to see to that. A value is made of numbers, truth values, strings, arrays of
+// numbers, and slices, structs and pointers of these.
 package image
 
 import (
@@ -47,7 +47,7 @@ func planFor(t reflect.Type) *plan {
 
 // A plan says how values of one type are written.
 //
-//	numbers, truth values   as in memory
+//	numbers, truth values   as in memory; arrays of them, too
 //	strings, slices         length, then bytes or elements
 //	pointers                what they point to; never nil
 //	structs                 their fields, one after another
@@ -91,7 +91,11 @@ func planOf(t reflect.Type, made map[reflect.Type]*plan) *plan {
 	}
 	p := &plan{size: t.Size()}
 	made[t] = p
-	switch t.Kind() {
+	kind := t.Kind()
+	if kind == reflect.Array && planOf(t.Elem(), made).plain {
+		kind = reflect.Uint8 // whatever its size
+	}
+	switch kind {
 	case reflect.Bool, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		p.plain = true
 		p.encode = func(b []byte, at unsafe.Pointer) []byte { return append(b, memory(at, p.size)...) }
