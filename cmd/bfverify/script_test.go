@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,7 +47,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"holds": holds, "release": release},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"holds": holds, "release": release, "damage": damage},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", dirs[0])
 			env.Setenv("GOMODCACHE", dirs[1])
@@ -74,6 +75,20 @@ func holds(ts *testscript.TestScript, _ bool, args []string) {
 func release(ts *testscript.TestScript, _ bool, _ []string) {
 	if store, ok := held.LoadAndDelete(ts.Getenv("WORK")); ok {
 		ts.Check(store.(*cache.Store).Close())
+	}
+}
+
+// damage changes every fourth byte of the tables of the cache in a folder.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*", "*.[sv]*"))
+	ts.Check(err)
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		ts.Check(err)
+		for i := 0; i < len(b); i += 4 {
+			b[i] ^= 0x55
+		}
+		ts.Check(os.WriteFile(name, b, 0o666))
 	}
 }
 

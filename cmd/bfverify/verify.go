@@ -196,7 +196,9 @@ func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Re
 		if w.needs(err) {
 			continue
 		}
-		if err != nil && !abandoned(err) {
+		if err == nil {
+			w.keepNeeds()
+		} else if !abandoned(err) {
 			s.failed("", ours(building, err))
 		}
 		return res, a, err

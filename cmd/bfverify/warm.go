@@ -23,7 +23,7 @@ import (
 // last run, and if that was not all the packages are loaded again.
 type warm struct {
 	s      *session
-	mu     sync.Mutex // of client
+	mu     sync.Mutex // of client: a step that was cancelled may go on for a while
 	client *cache.Client
 	hints  cache.Key        // where last is kept
 	last   map[string]*hint // by package id: of the last run, then of this one
@@ -50,12 +50,29 @@ func (s *session) openWarm() *warm {
 // close is to be called before the analysis, which may take long: others may have
 // the cache then.
 func (w *warm) close() {
-	if w != nil && w.client != nil {
-		if w.fresh {
-			w.keepNeeds()
-		}
-		w.s.closeCache(w.client)
-		w.client = nil
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.s.closeCache(w.client)
+	w.client = nil
+}
+
+func (w *warm) get(kind cache.Kind, key cache.Key) ([]byte, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.client == nil {
+		return nil, false
+	}
+	return w.client.Get(kind, key)
+}
+
+func (w *warm) put(kind cache.Kind, key cache.Key, value []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.client != nil {
+		w.client.Put(kind, key, value)
 	}
 }
 
@@ -64,7 +81,7 @@ func (w *warm) recall(key cache.Key) *kept {
 	if w == nil {
 		return nil
 	}
-	value, ok := w.client.Get(cache.Run, key)
+	value, ok := w.get(cache.Run, key)
 	if !ok {
 		return nil
 	}
@@ -94,7 +111,7 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 		}
 		r.Strings([]string{w.s.c.dir, w.s.c.tags})
 		w.hints = r.Sum()
-		if b, ok := w.client.Get(cache.Facts, w.hints); ok {
+		if b, ok := w.get(cache.Facts, w.hints); ok {
 			if list, err := image.Decode[[]hint](b); err == nil {
 				for i, h := range *list {
 					w.last[h.ID] = &(*list)[i]
@@ -116,9 +133,7 @@ func exported(key cache.Key) cache.Key {
 
 // Known is a method of load.Keeper.
 func (w *warm) Known(key cache.Key) *load.Known {
-	w.mu.Lock()
-	b, ok := w.client.Get(cache.Facts, key)
-	w.mu.Unlock()
+	b, ok := w.get(cache.Facts, key)
 	if !ok {
 		return nil
 	}
@@ -131,9 +146,7 @@ func (w *warm) Known(key cache.Key) *load.Known {
 
 // Export is a method of load.Keeper.
 func (w *warm) Export(key cache.Key) []byte {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	b, _ := w.client.Get(cache.Facts, exported(key))
+	b, _ := w.get(cache.Facts, exported(key))
 	return b
 }
 
@@ -187,18 +200,19 @@ func (w *warm) keeping(res *load.Result) func(*load.Fresh, []byte) {
 		known := f.Known
 		known.Facts = facts
 		w.last[f.ID].Needs = extract.Needs(facts)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.client.Put(cache.Facts, exported(f.Key), export)
-		w.client.Put(cache.Facts, f.Key, image.Encode(&known))
+		w.put(cache.Facts, exported(f.Key), export)
+		w.put(cache.Facts, f.Key, image.Encode(&known))
 	}
 }
 
 // keepNeeds keeps what packages needed, for the next run.
 func (w *warm) keepNeeds() {
+	if w == nil || !w.fresh {
+		return
+	}
 	var list []hint
 	for _, id := range slices.Sorted(maps.Keys(w.last)) {
 		list = append(list, *w.last[id])
 	}
-	w.client.Put(cache.Facts, w.hints, image.Encode(&list))
+	w.put(cache.Facts, w.hints, image.Encode(&list))
 }

@@ -17,8 +17,8 @@ func TestRecipe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := func() *List {
-		l, err := NewList(context.Background(), Config{Dir: dir, Env: env()})
+	list := func(more ...string) *List {
+		l, err := NewList(context.Background(), Config{Dir: dir, Env: env(more...)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,6 +44,11 @@ func TestRecipe(t *testing.T) {
 	l := list()
 	first := recipe(l)
 	check(l, false)
+	for _, v := range []string{"GOARCH=arm64", "GOOS=darwin", "GOAMD64=v3", "GOFLAGS=-tags=x", "GOEXPERIMENT=nodwarf5", "GOFIPS140=latest"} {
+		if recipe(list(v)) == first {
+			t.Errorf("one recipe with and without %s", v)
+		}
+	}
 	if l = list(); recipe(l) != first {
 		t.Error("two recipes for one program")
 	}
