@@ -138,6 +138,9 @@ func (c *Client) end() {
 	if err != nil && c.err != nil && !errors.Is(c.err, ErrInUse) {
 		why := err.Error()
 		if line, _, _ := strings.Cut(strings.TrimSpace(c.said.String()), "\n"); line != "" {
+			if strings.HasPrefix(line, "unexpected fault address") {
+				line = "its files cannot be written where they are mapped into memory, as on a full disk"
+			}
 			why += ": " + line
 		}
 		c.err = fmt.Errorf("the process that keeps the cache open ended: %s", why)

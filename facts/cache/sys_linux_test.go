@@ -54,6 +54,32 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestFullDisk fills a file system.
+func TestFullDisk(t *testing.T) {
+	for _, size := range []string{"64k", "1m", "2m"} {
+		dir := t.TempDir()
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+			t.Skip("a file system cannot be mounted here: ", err)
+		}
+		defer syscall.Unmount(dir, syscall.MNT_DETACH)
+		for range 2 {
+			c, err := Start(helper(t, dir))
+			if err == nil {
+				for i := range 100 {
+					c.Put(Facts, key(i), value(i))
+					if v, ok := c.Get(Facts, key(i)); ok && !bytes.Equal(v, value(i)) {
+						t.Errorf("%s: value %d is wrong", size, i)
+					}
+				}
+				err = c.Close()
+			}
+			if err == nil {
+				t.Errorf("%s: nothing failed", size)
+			}
+		}
+	}
+}
+
 // TestReadOnly reads a store as a user who may not write it.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()

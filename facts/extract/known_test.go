@@ -243,7 +243,7 @@ func TestEdits(t *testing.T) {
 				s.tags = []string{"", "extra"}[rnd.IntN(2)]
 				names = append(names, "tags="+s.tags)
 			case 1:
-				s.tests = *long > 0 && rnd.IntN(2) > 0
+				s.tests = *long > 0 && rnd.IntN(4) == 0
 			}
 			mem.hints = rnd.IntN(4) > 0
 			what = strings.Join(names, ", ")
