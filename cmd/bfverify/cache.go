@@ -116,7 +116,7 @@ func (c *command) cacheShow(s *cache.Store, dir string, gc bool) error {
 	for _, k := range [...]struct {
 		kind cache.Kind
 		name string
-	}{{cache.Run, "verdicts of runs"}, {cache.Facts, "facts of packages"}} {
+	}{{cache.Run, "verdicts of runs"}, {cache.Facts, "facts of packages"}, {cache.Export, "export data of packages"}} {
 		if n := st.Values[k.kind]; n > 0 {
 			fmt.Fprintf(c.stdout, "%6d %s, %s\n", n, k.name, size(uint64(st.Bytes[k.kind])))
 		}

@@ -111,7 +111,7 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 		}
 		r.Strings([]string{w.s.c.dir, w.s.c.tags})
 		w.hints = r.Sum()
-		if b, ok := w.get(cache.Facts, w.hints); ok {
+		if b, ok := w.get(cache.Hint, w.hints); ok {
 			if list, err := image.Decode[[]hint](b); err == nil {
 				for i, h := range *list {
 					w.last[h.ID] = &(*list)[i]
@@ -122,13 +122,6 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 	r := cache.NewRecipe("facts")
 	r.Key(tool)
 	return load.Reuse{Keeper: w, Base: r}
-}
-
-// exported is the key of the export data that goes with facts.
-func exported(key cache.Key) cache.Key {
-	r := cache.NewRecipe("export")
-	r.Key(key)
-	return r.Sum()
 }
 
 // Known is a method of load.Keeper.
@@ -146,7 +139,7 @@ func (w *warm) Known(key cache.Key) *load.Known {
 
 // Export is a method of load.Keeper.
 func (w *warm) Export(key cache.Key) []byte {
-	b, _ := w.get(cache.Facts, exported(key))
+	b, _ := w.get(cache.Export, key)
 	return b
 }
 
@@ -200,7 +193,7 @@ func (w *warm) keeping(res *load.Result) func(*load.Fresh, []byte) {
 		known := f.Known
 		known.Facts = facts
 		w.last[f.ID].Needs = extract.Needs(facts)
-		w.put(cache.Facts, exported(f.Key), export)
+		w.put(cache.Export, f.Key, export)
 		w.put(cache.Facts, f.Key, image.Encode(&known))
 	}
 }
@@ -214,5 +207,5 @@ func (w *warm) keepNeeds() {
 	for _, id := range slices.Sorted(maps.Keys(w.last)) {
 		list = append(list, *w.last[id])
 	}
-	w.put(cache.Facts, w.hints, image.Encode(&list))
+	w.put(cache.Hint, w.hints, image.Encode(&list))
 }

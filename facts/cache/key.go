@@ -18,8 +18,10 @@ type Kind byte
 
 // The kinds.
 const (
-	Run   Kind = 'r' // what a run of the command found, but for the verdicts
-	Facts Kind = 'f' // facts of one package
+	Run    Kind = 'r' // what a run of the command found
+	Facts  Kind = 'f' // facts of one package
+	Export Kind = 'x' // its export data
+	Hint   Kind = 'h' // what the last run saw, for guesses
 )
 
 // A Recipe hashes the inputs of a value. Each is written with its length, so that

@@ -147,7 +147,7 @@ func (s *settings) verdicts(bin, dir, pattern, cache string) (figure, []byte) {
 type copied struct {
 	dir     string // where to run
 	main    string // the folder of the main package
-	between string // that of the package of the module which most others of it use; or ""
+	between string // that of the package of the module which most others use; or ""
 }
 
 // copyModule copies the module of a program into dir, with the versions of its
@@ -202,12 +202,14 @@ func (s *settings) copyModule(p program, dir string) (*copied, error) {
 			return nil, fmt.Errorf("go mod edit: %v: %s", err, out)
 		}
 	}
-	place := func(x pkg) string { return filepath.Join(to, strings.TrimPrefix(x.Dir, main.Module.Dir)) }
-	m.main = place(main)
+	folder := func(x pkg) string { return filepath.Join(to, strings.TrimPrefix(x.Dir, main.Module.Dir)) }
+	m.main = folder(main)
 	most := 0
 	for _, x := range pkgs[:len(pkgs)-1] {
-		if x.Module != nil && x.Module.Path == main.Module.Path && users[x.ImportPath] >= max(most, 1) {
-			m.between, most = place(x), users[x.ImportPath]
+		if x.Module != nil && x.Module.Path == main.Module.Path && users[x.ImportPath] > most {
+			if _, _, err := place(folder(x)); err == nil {
+				m.between, most = folder(x), users[x.ImportPath]
+			}
 		}
 	}
 	return m, nil
@@ -237,34 +239,59 @@ func copyTree(from, to string) error {
 	})
 }
 
-// edit puts one line more into the first function with a body in a folder's files.
+// edit puts one line more into the first function that place finds.
 func edit(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	name, at, err := place(dir)
 	if err != nil {
 		return err
 	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, slices.Concat(src[:at], []byte("\n\t_ = 0\n"), src[at:]), 0o666)
+}
+
+// place returns the file and the offset of the first function body in a folder's files
+// that are built everywhere. It is no generic function's.
+func place(dir string) (name string, at int, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return "", 0, err
+	}
 	slices.Sort(names)
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || strings.Count(filepath.Base(name), "_") > 0 {
-			continue // not built everywhere
-		}
 		src, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return "", 0, err
+		}
+		if strings.Contains(filepath.Base(name), "_") || bytes.Contains(src, []byte("//go:build")) {
+			continue
 		}
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, name, src, 0)
 		if err != nil {
-			return err
+			return "", 0, err
 		}
 		for _, d := range file.Decls {
-			if fd, ok := d.(*ast.FuncDecl); ok && fd.Body != nil && fd.Type.TypeParams == nil && !bytes.Contains(src, []byte("//go:build")) {
-				at := fset.Position(fd.Body.Lbrace).Offset + 1
-				return os.WriteFile(name, slices.Concat(src[:at], []byte("\n\t_ = 0\n"), src[at:]), 0o666)
+			if fd, ok := d.(*ast.FuncDecl); ok && fd.Body != nil && fd.Type.TypeParams == nil && (fd.Recv == nil || len(fd.Recv.List) == 0 || !generic(fd.Recv.List[0].Type)) {
+				return name, fset.Position(fd.Body.Lbrace).Offset + 1, nil
 			}
 		}
 	}
-	return fmt.Errorf("%s: no function to edit", dir)
+	return "", 0, fmt.Errorf("%s: no function to edit", dir)
+}
+
+// generic reports whether a receiver's type has parameters.
+func generic(t ast.Expr) (yes bool) {
+	ast.Inspect(t, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.IndexExpr, *ast.IndexListExpr:
+			yes = true
+		}
+		return !yes
+	})
+	return yes
 }
 
 // diskUse returns what the files below dir take on disk.
