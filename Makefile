@@ -5,6 +5,9 @@ SHELL       := bash
 GO          ?= go
 TOOLS       := ../shared/tools
 
+# No target finds, or leaves, anything in a cache.
+export BFVERIFYCACHE := off
+
 .PHONY: help build demo test check score clean
 
 help: ## list the targets

@@ -18,6 +18,16 @@ type Record struct {
 	Funcs   []*Func    // defined here; ID indexes FuncRef
 	Init    FuncID     // package initialiser, or 0
 	Exports []ExportFn // package-level functions by name, for entries
+	Vars    []Var      // package-level variables by name, sorted
+	Links   []Linkname // its directives //go:linkname
+	Inert   bool       // its functions are left to its models
+	Decls   []Decl     // for DeclFile
+}
+
+// Var names a package-level variable.
+type Var struct {
+	Name   string
+	Global GlobalID
 }
 
 // ExportFn names a package-level function.

@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // Universe interns the stable names of many Records, so that ids are dense and
@@ -35,6 +36,7 @@ type Universe struct {
 	over       map[overKey][]TypeID
 	overAt     int                          // len(Types) when over was made
 	lookupFunc map[string]map[string]FuncID // PkgID, name
+	declOf     map[string]Pos               // by Decl.Name
 }
 
 // NewUniverse returns an empty Universe.
@@ -47,7 +49,7 @@ func NewUniverse() *Universe {
 		recordOf: map[string]*Record{}, initOf: map[string]FuncID{},
 		shapes: map[string]ShapeID{}, impl: map[[2]TypeID]bool{},
 		exported:   map[TypeID][]uint32{},
-		lookupFunc: map[string]map[string]FuncID{},
+		lookupFunc: map[string]map[string]FuncID{}, declOf: map[string]Pos{},
 	}
 }
 
@@ -80,8 +82,17 @@ func (u *Universe) Add(rec *Record) error {
 	u.recordOf[rec.PkgID] = rec
 
 	files := make([]uint32, len(rec.Files))
+	decls := map[uint32]Pos{}
 	for i, f := range rec.Files {
-		files[i] = intern(u.fileID, &u.Files, f)
+		if name, ok := strings.CutPrefix(f, DeclFile); ok {
+			decls[uint32(i)] = u.declOf[name]
+		} else {
+			files[i] = intern(u.fileID, &u.Files, f)
+		}
+	}
+	for _, d := range rec.Decls {
+		d.Pos.File = files[d.Pos.File]
+		u.declOf[d.Name] = d.Pos
 	}
 	methods := make([]MethodID, len(rec.Methods))
 	for i, m := range rec.Methods {
@@ -155,10 +166,12 @@ func (u *Universe) Add(rec *Record) error {
 			id = GlobalID(len(u.Globals))
 			u.globalID[g.Name] = id
 			u.Globals = append(u.Globals, g)
+		} else if g.Pos.Valid() { // only its own package says where it is
+			u.Globals[id].Pos = g.Pos
 		}
 		globals[i] = id
 	}
-	rw := &rewriter{files, types, funcs, methods, globals}
+	rw := &rewriter{files, types, funcs, methods, globals, decls}
 	for _, f := range rec.Funcs {
 		id := funcs[f.ID]
 		rw.fn(f)
@@ -176,8 +189,15 @@ func (u *Universe) Add(rec *Record) error {
 		m[e.Name] = e.Fn
 	}
 	u.lookupFunc[rec.PkgID] = m
+	for i := range rec.Vars {
+		rec.Vars[i].Global = globals[rec.Vars[i].Global]
+	}
+	for i := range rec.Links {
+		l := &rec.Links[i]
+		l.Fn, l.Global = funcs[l.Fn], globals[l.Global]
+	}
 	// The tables of names have served.
-	rec.FuncRef, rec.Types, rec.Methods, rec.Globals, rec.Files = nil, nil, nil, nil, nil
+	rec.FuncRef, rec.Types, rec.Methods, rec.Globals, rec.Files, rec.Decls = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -218,9 +238,16 @@ type rewriter struct {
 	funcs   []FuncID
 	methods []MethodID
 	globals []GlobalID
+	decls   map[uint32]Pos // by file number
 }
 
-func (rw *rewriter) pos(p *Pos) { p.File = rw.files[p.File] }
+func (rw *rewriter) pos(p *Pos) {
+	if d, ok := rw.decls[p.File]; ok {
+		*p = d
+		return
+	}
+	p.File = rw.files[p.File]
+}
 
 func (rw *rewriter) fn(f *Func) {
 	f.ID = rw.funcs[f.ID]

@@ -39,13 +39,14 @@ type analysis interface {
 
 // engine is what the command runs.
 var engine = struct {
-	load     func(context.Context, load.Config) (*load.Result, error)
-	extract  func(*load.Result) (analysis, error)
+	list func(context.Context, load.Config) (*load.List, error)
+	// extract is told what to do with facts that are worth being kept, or nil.
+	extract  func(*load.Result, func(*load.Fresh, []byte)) (analysis, error)
 	pipeline func() []stageInfo
 }{
-	load: load.Load,
-	extract: func(res *load.Result) (analysis, error) {
-		u, err := extract.Universe(res)
+	list: load.NewList,
+	extract: func(res *load.Result, keep func(*load.Fresh, []byte)) (analysis, error) {
+		u, err := extract.UniverseKnown(res, keep)
 		if err != nil {
 			return nil, err
 		}

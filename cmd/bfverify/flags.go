@@ -42,6 +42,10 @@ type command struct {
 	timeout time.Duration
 	mem     uint64 // 0: the default
 
+	// Flags of the cache.
+	cache    string // -cache
+	cacheMax uint64 // 0: the default
+
 	// Flags of the output.
 	json, stats, quiet, verbose bool
 
@@ -105,7 +109,8 @@ func newCommand(stdout, stderr io.Writer) *command {
 		RunE:  func(_ *cobra.Command, args []string) error { return c.guards(args, &guf) },
 	}
 	guf.define(guard.Flags())
-	root.AddCommand(models, draw, guard, replay, version,
+	kept := c.cacheCommand()
+	root.AddCommand(models, draw, guard, replay, version, kept,
 		c.watchCommand("run", "run a program and report its data races"),
 		c.watchCommand("test", "run tests and report their data races"),
 		c.watchCommand("build", "build a program that reports its data races"))
@@ -134,6 +139,11 @@ func newCommand(stdout, stderr io.Writer) *command {
 	}
 	for _, cmd := range []*cobra.Command{root, guard} {
 		cmd.Flags().BoolVar(&c.json, "json", false, "print a stream of JSON objects, one a line")
+	}
+	for _, cmd := range []*cobra.Command{root, kept} {
+		fs := cmd.Flags()
+		fs.StringVar(&c.cache, "cache", "", "keep what can be computed again in `DIR`, off for nowhere (default: $BFVERIFYCACHE, or else bfverify in the user's folder for caches)")
+		fs.Var(bytesFlag{&c.cacheMax}, "cache-max", "keep `SIZE` at most (default: 4GiB)")
 	}
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")

@@ -78,7 +78,12 @@ func (c *command) graph(args []string, gf *graphFlags) error {
 	var cancel func()
 	s.ctx, cancel = c.budget()
 	defer cancel()
-	res, a, err := s.prepare(patterns)
+	list := s.list(patterns)
+	if list == nil {
+		c.status = s.status
+		return nil
+	}
+	res, a, err := s.prepare(list, patterns, nil)
 	if res == nil && err == nil {
 		return fmt.Errorf("%s: nothing to draw: no program there, as the packages have neither func main nor tests%s (draw a program that uses them)", strings.Join(patterns, " "), map[bool]string{false: ", or -tests=false leaves these out"}[c.tests])
 	}

@@ -57,7 +57,12 @@ func (c *command) guards(patterns []string, gf *guardsFlags) error {
 	var cancel func()
 	s.ctx, cancel = c.budget()
 	defer cancel()
-	res, a, err := s.prepare(patterns)
+	listed := s.list(patterns)
+	if listed == nil {
+		c.status = s.status
+		return nil
+	}
+	res, a, err := s.prepare(listed, patterns, nil)
 	if res == nil && err == nil {
 		return fmt.Errorf("%s: no accesses to look at: no program there, as the packages have neither func main nor tests%s (name a program that uses them, with -scope for the packages to see)", strings.Join(patterns, " "), map[bool]string{false: ", or -tests=false leaves these out"}[c.tests])
 	}

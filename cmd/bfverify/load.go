@@ -12,13 +12,13 @@ import (
 	"github.com/bfverify/bfverify/models"
 )
 
-// loadProgram loads patterns with the models that are built in and the user's.
-func (c *command) loadProgram(ctx context.Context, patterns []string, progress func(string)) (*load.Result, error) {
+// listProgram lists patterns with the models that are built in and the user's.
+func (c *command) listProgram(ctx context.Context, patterns []string, progress func(string)) (*load.List, error) {
 	files, err := c.modelFiles()
 	if err != nil {
 		return nil, err
 	}
-	return engine.load(ctx, load.Config{
+	return engine.list(ctx, load.Config{
 		Dir: c.dir, Patterns: patterns, Tags: c.tags, Tests: c.tests, Models: files, Progress: progress,
 	})
 }
@@ -46,11 +46,10 @@ func (c *command) userDir() string {
 }
 
 // modelWarnings says which models of the user stand for nothing because there is
-// no such package, and with -v which built-in ones were left out. A package that
+// no such package, and for -v which built-in ones were left out. A package that
 // the programs do not use is no reason to warn: a directory of models may serve
 // several programs.
-func (c *command) modelWarnings(ctx context.Context, res *load.Result) []string {
-	var lines []string
+func (c *command) modelWarnings(ctx context.Context, res *load.Result) (lines, verbose []string) {
 	if len(res.Unused) > 0 {
 		args := append([]string{"list", "-e", "-find", "-f", "{{if .Error}}{{.ImportPath}}{{end}}", "--"}, res.Unused...)
 		out, err := c.goOutput(ctx, args...)
@@ -62,12 +61,10 @@ func (c *command) modelWarnings(ctx context.Context, res *load.Result) []string 
 				filepath.Join(c.userDir(), filepath.FromSlash(path)), path))
 		}
 	}
-	if c.verbose {
-		for _, l := range res.LeftOut {
-			lines = append(lines, leftOut(l))
-		}
+	for _, l := range res.LeftOut {
+		verbose = append(verbose, leftOut(l))
 	}
-	return lines
+	return lines, verbose
 }
 
 // leftOut says why the built-in models of a package are not used.

@@ -37,14 +37,18 @@ func (c *command) models(patterns []string) error {
 	var cancel func()
 	s.ctx, cancel = c.budget()
 	defer cancel()
-	res, err := s.load(patterns)
+	var res *load.Result
 	var a analysis
+	list, err := s.ask(patterns)
+	if err == nil {
+		res, err = s.load(list, load.Reuse{})
+	}
 	if err == nil && len(res.Programs) == 0 {
 		err = errors.New("the packages hold neither func main nor tests (see what is modelled at all: bfverify models)")
 	}
 	if err == nil {
 		err = s.step(building, func(context.Context) (err error) {
-			a, err = engine.extract(res)
+			a, err = engine.extract(res, nil)
 			return err
 		})
 		if err != nil && !abandoned(err) {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/export/guards"
 	"github.com/bfverify/bfverify/facts"
+	"github.com/bfverify/bfverify/facts/cache"
 	"github.com/bfverify/bfverify/facts/load"
 	"github.com/bfverify/bfverify/stages"
 )
@@ -41,10 +44,11 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirs := strings.Fields(string(out))
-	cache := t.TempDir()
+	user := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"holds": holds, "release": release, "damage": damage},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", dirs[0])
 			env.Setenv("GOMODCACHE", dirs[1])
@@ -54,11 +58,42 @@ func TestScript(t *testing.T) {
 			env.Setenv("GOFLAGS", "")
 			env.Setenv("GOWORK", "")
 			env.Setenv("CGO_ENABLED", "0")
-			env.Setenv("XDG_CACHE_HOME", cache) // one self-test for all scripts
+			env.Setenv("XDG_CACHE_HOME", user) // one self-test for all scripts
+			env.Setenv(cacheVar, "off")
 			return nil
 		},
 	})
 }
+
+// holds keeps the cache in a folder open, up to release or the end of the script.
+func holds(ts *testscript.TestScript, _ bool, args []string) {
+	store, err := cache.Open(ts.MkAbs(args[0]), 0)
+	ts.Check(err)
+	held.Store(ts.Getenv("WORK"), store)
+	ts.Defer(func() { release(ts, false, nil) })
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) {
+	if store, ok := held.LoadAndDelete(ts.Getenv("WORK")); ok {
+		ts.Check(store.(*cache.Store).Close())
+	}
+}
+
+// damage changes every fourth byte of the tables of the cache in a folder.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*", "*.[sv]*"))
+	ts.Check(err)
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		ts.Check(err)
+		for i := 0; i < len(b); i += 4 {
+			b[i] ^= 0x55
+		}
+		ts.Check(os.WriteFile(name, b, 0o666))
+	}
+}
+
+var held sync.Map // WORK of a script -> *cache.Store
 
 // fake is an analysis that does what a table says, by the program's String.
 type fake map[string]struct {
@@ -71,14 +106,14 @@ type fake map[string]struct {
 // the build configuration is always the same.
 func useFake() {
 	grace = 200 * time.Millisecond
-	engine.load = func(ctx context.Context, cfg load.Config) (*load.Result, error) {
-		res, err := load.Load(ctx, cfg)
+	engine.list = func(ctx context.Context, cfg load.Config) (*load.List, error) {
+		list, err := load.NewList(ctx, cfg)
 		if err == nil {
-			res.Build = load.Build{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.0", Lang: "go1.26"}
+			list.Build = load.Build{GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.0", Lang: "go1.26", GOROOT: list.Build.GOROOT}
 		}
-		return res, err
+		return list, err
 	}
-	engine.extract = func(*load.Result) (analysis, error) {
+	engine.extract = func(*load.Result, func(*load.Fresh, []byte)) (analysis, error) {
 		f := fake{}
 		b, err := os.ReadFile("fake.json")
 		if errors.Is(err, os.ErrNotExist) {

@@ -26,7 +26,10 @@ type session struct {
 	stuck  bool  // a cancelled step goes on in the background
 	why    error // what cancelled it
 
-	dropped []*load.Program // by choose
+	dropped  []*load.Program // by choose
+	scope    *load.Scope
+	uncached bool // the cache cannot be used
+	warned   bool // about models
 
 	mu    sync.Mutex // of what follows, as steps report progress
 	out   export.Printer
@@ -77,80 +80,152 @@ func (c *command) verify(patterns []string) error {
 
 // run does all that verify does once flags are known to be right.
 func (s *session) run(patterns []string) {
-	res, a, err := s.prepare(patterns)
-	if res == nil {
+	list := s.list(patterns)
+	if list == nil {
 		return
+	}
+	if dir, _ := s.c.cacheDir(); dir == "" {
+		s.verify(list, patterns, nil)
+		return
+	}
+	key, ok := s.runKey(list)
+	if !ok {
+		s.verify(list, patterns, nil)
+		return
+	}
+	w := s.openWarm()
+	if k := w.recall(key); k != nil {
+		w.close()
+		s.show("the verdicts are in the cache")
+		s.out.Config(s.config(list, patterns))
+		s.replay(k)
+		return
+	}
+	t := &tape{Printer: s.out}
+	s.out = t
+	if s.verify(list, patterns, w) {
+		s.keep(key, t)
+	}
+}
+
+// verify verifies what is listed, from what w has of it, which it closes. It reports
+// whether what it printed holds for the listed files as they were when they were hashed.
+func (s *session) verify(list *load.List, patterns []string, w *warm) bool {
+	res, a, err := s.prepare(list, patterns, w)
+	w.close()
+	if res == nil {
+		return false
 	}
 	defer s.close(res)
 	if err != nil {
 		for _, p := range res.Programs {
 			s.results(s.unknown(p, nil, err))
 		}
-		return
+		return false
 	}
 	for i, p := range res.Programs {
 		s.program(a, p, i, len(res.Programs))
 	}
+	return !res.Changed
 }
 
-// prepare loads the patterns and extracts their facts, and reports what goes
-// wrong. Without a result there is nothing to go on with; with an error there
-// are programs, but no facts.
-func (s *session) prepare(patterns []string) (*load.Result, analysis, error) {
+// config is the first message of the output.
+func (s *session) config(list *load.List, patterns []string) export.Config {
 	c := s.c
 	cfg := export.Config{Version: toolVersion(), Patterns: patterns, K: c.k, HK: c.hk, Ctx: c.ctx}
-	res, err := s.load(patterns)
-	if err == nil {
-		err = s.choose(res)
+	if list != nil {
+		cfg.Build = list.Build.String()
 	}
-	if err != nil {
-		s.out.Config(cfg)
-		s.failed(strings.Join(patterns, " "), err)
-		return nil, nil, err
-	}
-	cfg.Build = res.Build.String()
-	s.out.Config(cfg)
-	if len(res.Programs) == 0 {
-		s.status = exitError // nothing is proved
-		s.close(res)
-		return nil, nil, nil
-	}
-	var a analysis
-	err = s.step(building, func(context.Context) (err error) {
-		a, err = engine.extract(res)
-		return err
-	})
-	if err != nil && !abandoned(err) {
-		s.failed("", ours(building, err))
-	}
-	return res, a, err
+	return cfg
 }
 
-// load loads the patterns and sets the scope.
-func (s *session) load(patterns []string) (res *load.Result, err error) {
-	scope, err := load.ParseScope(s.c.scope, s.c.dir)
+// list lists the patterns, and reports what goes wrong; it returns nil then.
+func (s *session) list(patterns []string) *load.List {
+	list, err := s.ask(patterns)
 	if err != nil {
+		s.out.Config(s.config(nil, patterns))
+		s.failed(strings.Join(patterns, " "), err)
+		return nil
+	}
+	return list
+}
+
+// ask asks the go command for the patterns.
+func (s *session) ask(patterns []string) (list *load.List, err error) {
+	if s.scope, err = load.ParseScope(s.c.scope, s.c.dir); err != nil {
 		return nil, err
 	}
 	err = s.step(loading, func(ctx context.Context) (err error) {
-		res, err = s.c.loadProgram(ctx, patterns, func(msg string) {
+		list, err = s.c.listProgram(ctx, patterns, func(msg string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.bar.show(msg, false)
 		})
 		return err
 	})
+	return list, err
+}
+
+// prepare loads what is listed and extracts its facts, and reports what goes
+// wrong. Without a result there is nothing to go on with; with an error there
+// are programs, but no facts. What w has of packages is used.
+func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Result, analysis, error) {
+	for first := true; ; first = false {
+		res, err := s.load(list, w.reuse(list))
+		if err == nil {
+			err = s.choose(res)
+		}
+		if err != nil {
+			s.out.Config(s.config(nil, patterns))
+			s.failed(strings.Join(patterns, " "), err)
+			return nil, nil, err
+		}
+		if first {
+			s.out.Config(s.config(list, patterns))
+		}
+		if len(res.Programs) == 0 {
+			s.status = exitError // nothing is proved
+			s.close(res)
+			return nil, nil, nil
+		}
+		var a analysis
+		err = s.step(building, func(context.Context) (err error) {
+			a, err = engine.extract(res, w.keeping(res))
+			return err
+		})
+		if w.needs(err) {
+			continue
+		}
+		if err == nil {
+			w.keepNeeds()
+		} else if !abandoned(err) {
+			s.failed("", ours(building, err))
+		}
+		return res, a, err
+	}
+}
+
+// load reads what is listed and sets the scope.
+func (s *session) load(list *load.List, reuse load.Reuse) (res *load.Result, err error) {
+	err = s.step(loading, func(ctx context.Context) (err error) {
+		res, err = list.Check(ctx, reuse)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	warnings := s.c.modelWarnings(s.ctx, res)
-	s.mu.Lock()
-	s.bar.clear()
-	for _, w := range warnings {
-		fmt.Fprintf(s.c.stderr, "bfverify: %s\n", w)
+	lines, verbose := s.c.modelWarnings(s.ctx, res)
+	if t, ok := s.out.(*tape); ok {
+		t.kept.Warnings, t.kept.LeftOut = lines, verbose
 	}
-	s.mu.Unlock()
-	return res, scope.Apply(res)
+	if !s.warned {
+		s.warn(lines)
+		if s.c.verbose {
+			s.warn(verbose)
+		}
+	}
+	s.warned = true
+	return res, s.scope.Apply(res)
 }
 
 // choose drops the programs in which -entry names nothing. That it names
@@ -161,6 +236,7 @@ func (s *session) choose(res *load.Result) error {
 		return nil
 	}
 	var kept []*load.Program
+	s.dropped = nil
 	names := 0
 	example := ""
 	for _, p := range res.Programs {
@@ -292,6 +368,11 @@ func sound(p *load.Program, r *export.Result) error {
 	if r.Program != p.Path || r.Kind != p.Kind.String() {
 		return fmt.Errorf("a verdict for %s (%s) instead of %s", r.Program, r.Kind, p)
 	}
+	return soundResult(r)
+}
+
+// soundResult is sound for a result of whatever program.
+func soundResult(r *export.Result) error {
 	unwaived := 0
 	for _, pr := range r.Pairs {
 		if pr.Waived == "" {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
-	"golang.org/x/tools/go/ssa/ssautil"
 
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
+	"github.com/bfverify/bfverify/internal/image"
 )
 
 // Universe builds SSA for all packages of res and extracts their facts.
@@ -18,14 +18,25 @@ func Universe(res *load.Result) (*facts.Universe, error) { return UniverseWith(r
 
 // UniverseWith is Universe for clients that want to know the SSA form: lowered is
 // Config.Lowered.
-func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map[ssa.Value]facts.Reg)) (u *facts.Universe, err error) {
+func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map[ssa.Value]facts.Reg)) (*facts.Universe, error) {
+	return universe(res, lowered, nil)
+}
+
+// UniverseKnown is Universe where res may have packages that are known: these are not
+// extracted again. keep is told of each of res.Fresh that is part of a program what
+// to keep as load.Known.Facts. Where there is an instance of a generic function that is
+// known from export data alone the error is a *NeedSourceError.
+func UniverseKnown(res *load.Result, keep func(f *load.Fresh, facts []byte)) (*facts.Universe, error) {
+	return universe(res, nil, keep)
+}
+
+func universe(res *load.Result, lowered func(*ssa.Function, *facts.Func, map[ssa.Value]facts.Reg), keep func(*load.Fresh, []byte)) (u *facts.Universe, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("building SSA: %v\n%s", p, debug.Stack())
+			u, err = nil, fmt.Errorf("building SSA: %v\n%s", p, debug.Stack())
 		}
 	}()
-	prog, _ := ssautil.AllPackages(res.Packages, ssa.InstantiateGenerics)
-	prog.Build()
+	prog := ssa.NewProgram(res.Fset, ssa.InstantiateGenerics)
 	var pkgs []Package
 	seen := map[string]bool{}
 	for _, p := range res.Programs {
@@ -34,20 +45,40 @@ func UniverseWith(res *load.Result, lowered func(*ssa.Function, *facts.Func, map
 				continue
 			}
 			seen[q.ID] = true
-			pkgs = append(pkgs, Package{ID: q.ID, Path: q.PkgPath, SSA: prog.Package(q.Types), Types: q.Types, Links: linknames(q.Syntax)})
+			x := Package{ID: q.ID, Path: q.PkgPath, Types: q.Types, Links: linknames(q.Syntax)}
+			x.SSA = prog.CreatePackage(q.Types, q.Syntax, q.TypesInfo, true)
+			if k := res.Known[q.ID]; k != nil {
+				if x.known, err = newKnownFacts(k.Facts, q.TypesInfo != nil); err != nil {
+					return nil, &NeedSourceError{[]string{q.ID}}
+				}
+			}
+			pkgs = append(pkgs, x)
 		}
 	}
+	prog.Build()
 	sizes := types.SizesFor("gc", res.Build.GOARCH)
-	recs, err := Records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: newDirectives(res.Models), Lowered: lowered})
+	kept, err := records(prog, pkgs, Config{Fset: res.Fset, Sizes: sizes, Models: newDirectives(res.Models), Lowered: lowered})
 	if err != nil {
 		return nil, err
 	}
+	if keep != nil {
+		byID := map[string]*Facts{}
+		for i, p := range pkgs {
+			byID[p.ID] = kept[i]
+		}
+		for _, f := range res.Fresh {
+			if k := byID[f.ID]; k != nil {
+				keep(f, image.Encode(k))
+			}
+		}
+	}
 	u = facts.NewUniverse()
-	for _, r := range recs {
-		if err := u.Add(r); err != nil {
+	for _, k := range kept {
+		if err := u.Add(k.Record); err != nil {
 			return nil, err
 		}
 	}
+	u.ResolveLinks()
 	return u, nil
 }
 

@@ -59,7 +59,7 @@ func (l *lowering) planDefers() *deferPlan {
 			}
 		}
 	}
-	foreign := yieldsRecover(l.fn)
+	foreign := l.yieldsRecover(l.fn)
 	if len(ds) == 0 && !foreign {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (l *lowering) planDefers() *deferPlan {
 		if r[d.Block()] {
 			p.cyclic = true
 		}
-		if mayRecover(&d.Call) {
+		if l.mayRecover(&d.Call) {
 			p.recover = true
 		}
 	}
@@ -79,19 +79,19 @@ func (l *lowering) planDefers() *deferPlan {
 
 // yieldsRecover reports whether the body of a range-over-func loop of fn, at any
 // depth, defers a call that may recover. (D7)
-func yieldsRecover(fn *ssa.Function) bool {
+func (b *builder) yieldsRecover(fn *ssa.Function) bool {
 	for _, a := range fn.AnonFuncs {
 		if a.Synthetic != "range-over-func yield" {
 			continue
 		}
 		for _, blk := range a.Blocks {
 			for _, in := range blk.Instrs {
-				if d, ok := in.(*ssa.Defer); ok && mayRecover(&d.Call) {
+				if d, ok := in.(*ssa.Defer); ok && b.mayRecover(&d.Call) {
 					return true
 				}
 			}
 		}
-		if yieldsRecover(a) {
+		if b.yieldsRecover(a) {
 			return true
 		}
 	}
@@ -158,13 +158,16 @@ func reachable(b *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 
 // mayRecover reports whether the deferred function may call recover itself;
 // only then does recover stop a panic.
-func mayRecover(c *ssa.CallCommon) bool {
+func (b *builder) mayRecover(c *ssa.CallCommon) bool {
 	if _, ok := c.Value.(*ssa.Builtin); ok {
 		return false
 	}
 	fn := c.StaticCallee()
 	if fn == nil {
 		return true
+	}
+	if k := b.summaryOf(fn); k != nil {
+		return k.recovers[b.funcName(fn)]
 	}
 	return callsRecover(fn)
 }

@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -34,6 +36,7 @@ type Package struct {
 	Types *types.Package
 	// Links are its linkname directives: the symbol of a function by local name.
 	Links map[string]string
+	known *knownFacts // from an earlier run, or nil
 }
 
 // Models answers which functions come from models.
@@ -59,22 +62,41 @@ type Config struct {
 	Lowered func(fn *ssa.Function, f *facts.Func, regs map[ssa.Value]facts.Reg)
 }
 
-// Records extracts pkgs in parallel and returns their records in the order of
-// pkgs. Cost: linear in the instructions.
+// Records extracts pkgs in parallel and returns their records in the order of pkgs.
 func Records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*facts.Record, error) {
-	x := &extractor{prog: prog, cfg: cfg, ids: map[*types.Package]string{}}
+	kept, err := records(prog, pkgs, cfg)
+	if err != nil {
+		return nil, err
+	}
+	recs := make([]*facts.Record, len(kept))
+	for i, k := range kept {
+		recs[i] = k.Record
+	}
+	return recs, nil
+}
+
+// records extracts pkgs in parallel and returns what is to be known of them in the
+// order of pkgs. Cost: linear in the instructions.
+func records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*Facts, error) {
+	x := &extractor{prog: prog, cfg: cfg, ids: map[*types.Package]string{}, known: map[*types.Package]*knownFacts{}, needs: map[string]bool{}}
 	for _, p := range pkgs {
 		x.ids[p.Types] = p.ID
+		if p.known != nil {
+			x.known[p.Types] = p.known
+		}
 	}
-	x.link(pkgs)
-	recs := make([]*facts.Record, len(pkgs))
+	out := make([]*Facts, len(pkgs))
 	errs := make([]error, len(pkgs))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range next {
-				recs[i], errs[i] = x.record(pkgs[i])
+				if k := pkgs[i].known; k != nil {
+					out[i] = k.facts
+				} else {
+					out[i], errs[i] = x.record(pkgs[i])
+				}
 			}
 		})
 	}
@@ -88,7 +110,10 @@ func Records(prog *ssa.Program, pkgs []Package, cfg Config) ([]*facts.Record, er
 			return nil, err
 		}
 	}
-	return recs, nil
+	if len(x.needs) > 0 {
+		return nil, &NeedSourceError{slices.Sorted(maps.Keys(x.needs))}
+	}
+	return out, nil
 }
 
 // An UnknownInstructionError reports an SSA instruction that no rule covers.
@@ -107,10 +132,11 @@ type extractor struct {
 	prog  *ssa.Program
 	cfg   Config
 	ids   map[*types.Package]string
-	names sync.Map                        // types.Type -> string
-	links map[*ssa.Function]*ssa.Function // what linkname directives give functions without body
-	// linkedVars are the variables that linkname directives name anew.
-	linkedVars map[*ssa.Global]*ssa.Global
+	names sync.Map // types.Type -> string
+	known map[*types.Package]*knownFacts
+
+	mu    sync.Mutex
+	needs map[string]bool // for NeedSourceError
 }
 
 // builder builds one Record.
@@ -133,6 +159,8 @@ type builder struct {
 	capture    map[*ssa.Alloc]bool
 	kernelArgs map[kernelArg]bool // by toKernel
 	tables     []tableJob
+	out        *Facts          // rec is part of it
+	needs      map[string]bool // for Facts.Needs
 	err        error
 }
 
@@ -142,7 +170,7 @@ type tableJob struct {
 	id facts.TypeID
 }
 
-func (x *extractor) record(p Package) (*facts.Record, error) {
+func (x *extractor) record(p Package) (*Facts, error) {
 	b := &builder{
 		extractor: x, pkg: p,
 		rec: &facts.Record{
@@ -155,9 +183,11 @@ func (x *extractor) record(p Package) (*facts.Record, error) {
 		methods: map[string]facts.MethodID{}, globals: map[string]facts.GlobalID{},
 		files: map[string]uint32{"": 0}, queued: map[*ssa.Function]bool{},
 		byValue: map[*ssa.FreeVar]bool{}, capture: map[*ssa.Alloc]bool{}, kernelArgs: map[kernelArg]bool{},
+		needs: map[string]bool{},
 	}
+	b.out = &Facts{Record: b.rec}
 	if p.SSA == nil {
-		return b.rec, nil
+		return b.out, nil
 	}
 	names := make([]string, 0, len(p.SSA.Members))
 	for n := range p.SSA.Members {
@@ -187,6 +217,8 @@ func (x *extractor) record(p Package) (*facts.Record, error) {
 			b.global(m)
 		}
 	}
+	b.links()
+	b.decls()
 	for len(b.work) > 0 || len(b.tables) > 0 {
 		for len(b.work) > 0 {
 			fn := b.work[len(b.work)-1]
@@ -204,7 +236,8 @@ func (x *extractor) record(p Package) (*facts.Record, error) {
 		}
 	}
 	sort.Slice(b.rec.Funcs, func(i, j int) bool { return b.rec.Funcs[i].ID < b.rec.Funcs[j].ID })
-	return b.rec, nil
+	b.summarize()
+	return b.out, nil
 }
 
 func isGeneric(t types.Type) bool {
@@ -272,7 +305,7 @@ func (x *extractor) funcName(fn *ssa.Function) string {
 		s.WriteByte(']')
 		return s.String()
 	}
-	if fn.Pkg != nil && fn.Synthetic == "" || fn.Synthetic == "package initializer" {
+	if fn.Pkg != nil && (fn.Synthetic == "" || fromTypes(fn)) || fn.Synthetic == "package initializer" {
 		s.WriteString(x.ids[fn.Pkg.Pkg])
 		s.WriteByte('.')
 		if r := sig.Recv(); r != nil {
@@ -324,11 +357,12 @@ func (b *builder) method(m *types.Func) facts.MethodID {
 }
 
 func (b *builder) global(g *ssa.Global) facts.GlobalID {
-	if to := b.linkedVars[g]; to != nil {
-		g = to
-	}
 	name := b.ids[g.Pkg.Pkg] + "." + g.Name()
-	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), g.Pos())
+	pos := token.NoPos
+	if g.Pkg == b.pkg.SSA { // only its own package says where it is
+		pos = g.Pos()
+	}
+	return b.globalNamed(name, g.Pkg.Pkg.Path(), types.Unalias(g.Type()).(*types.Pointer).Elem(), pos)
 }
 
 func (b *builder) globalNamed(name, pkg string, t types.Type, pos token.Pos) facts.GlobalID {
@@ -347,13 +381,17 @@ func (b *builder) pos(p token.Pos) facts.Pos {
 		return facts.Pos{}
 	}
 	q := b.cfg.Fset.Position(p)
-	id, ok := b.files[q.Filename]
+	return b.at(q.Filename, q.Line, q.Column)
+}
+
+func (b *builder) at(file string, line, col int) facts.Pos {
+	id, ok := b.files[file]
 	if !ok {
 		id = uint32(len(b.rec.Files))
-		b.files[q.Filename] = id
-		b.rec.Files = append(b.rec.Files, q.Filename)
+		b.files[file] = id
+		b.rec.Files = append(b.rec.Files, file)
 	}
-	return facts.Pos{File: id, Line: uint32(q.Line), Col: uint32(q.Column)}
+	return facts.Pos{File: id, Line: uint32(line), Col: uint32(col)}
 }
 
 // modelAt returns the model that pos lies in, or nil.

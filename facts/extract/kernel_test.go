@@ -24,7 +24,7 @@ func TestToKernel(t *testing.T) {
 	}
 	prog, ssas := ssautil.AllPackages(pkgs, ssa.InstantiateGenerics)
 	prog.Build()
-	b := &builder{kernelArgs: map[kernelArg]bool{}}
+	b := &builder{extractor: &extractor{}, kernelArgs: map[kernelArg]bool{}}
 	for name, want := range map[string][]bool{
 		"asm": {true, true}, "asmMany": {true, true}, "once": {false, true}, "sum": {true, true, true}, "many": {true}, "first": {true},
 		"counts": {false}, "itself": {true}, "first2": {true}, "unused": {false},
@@ -44,14 +44,14 @@ func TestToKernel(t *testing.T) {
 			t.Errorf("%s hands on %v, want %v", name, got, want)
 		}
 	}
-	x := &extractor{prog: prog, cfg: Config{Fset: prog.Fset, Sizes: types.SizesFor("gc", "amd64")}, ids: map[*types.Package]string{}}
+	x := &extractor{prog: prog, cfg: Config{Fset: prog.Fset, Sizes: types.SizesFor("gc", "amd64")}, ids: map[*types.Package]string{}, needs: map[string]bool{}}
 	packages.Visit(pkgs, nil, func(p *packages.Package) { x.ids[p.Types] = p.ID })
 	rec, err := x.record(Package{ID: "p", Path: "p", SSA: ssas[0], Types: pkgs[0].Types})
 	if err != nil {
 		t.Fatal(err)
 	}
 	assumed := map[string]int{}
-	for _, f := range rec.Funcs {
+	for _, f := range rec.Record.Funcs {
 		assumed[f.Name] = len(f.Unknown)
 	}
 	for name, want := range map[string]int{"p.loads": 1, "p.sums": 0, "p.descriptor": 0, "p.constant": 0, "p.length": 0, "p.many": 0} {

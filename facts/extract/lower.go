@@ -16,33 +16,37 @@ import (
 // lowering turns one SSA function into its facts.
 type lowering struct {
 	*builder
-	fn     *ssa.Function
-	f      *facts.Func
-	regs   map[ssa.Value]facts.Reg
-	ints   map[int64]facts.Reg
-	lins   map[facts.Reg]uint32
-	mode   facts.Mode // of the accesses of this function
-	cur    int        // the block that points are added to
-	at     facts.Pos  // position of the instruction being lowered
-	last   facts.Pos  // last known position: for instructions without one
-	points [][]facts.Point
-	defers *deferPlan
+	fn   *ssa.Function
+	f    *facts.Func
+	regs map[ssa.Value]facts.Reg
+	ints map[int64]facts.Reg
+	lins map[facts.Reg]uint32
+	mode facts.Mode // of the accesses of this function
+	cur  int        // the block that points are added to
+	at   facts.Pos  // position of the instruction being lowered
+	last facts.Pos  // last known position: for instructions without one
+	// foreign tells of a wrapper for a method of another package: all of it is where
+	// that is.
+	foreign bool
+	points  [][]facts.Point
+	defers  *deferPlan
 }
 
 // lower returns the facts of fn. It sets b.err for what it does not understand.
 func (b *builder) lower(fn *ssa.Function) *facts.Func {
 	f := &facts.Func{
 		ID: b.fn(fn), Name: b.funcName(fn), PkgID: b.pkg.ID, Pkg: b.pkg.Path,
-		Pos: b.pos(fn.Pos()), Regs: make([]facts.RegInfo, 1), Lins: make([]facts.Lin, 1),
+		Pos: b.funcPos(fn), Regs: make([]facts.RegInfo, 1), Lins: make([]facts.Lin, 1),
 	}
 	if o := origin(fn); o.Pkg != nil {
 		f.PkgID, f.Pkg = b.ids[o.Pkg.Pkg], o.Pkg.Pkg.Path()
 	}
 	l := &lowering{builder: b, fn: fn, f: f, regs: map[ssa.Value]facts.Reg{}, ints: map[int64]facts.Reg{}, lins: map[facts.Reg]uint32{}}
-	l.last = f.Pos
+	l.last, l.foreign = f.Pos, isWrapper(fn) && !b.owns(fn.Object())
 	if p := fn.Parent(); p != nil {
 		f.Parent = b.fn(p)
 	}
+	b.source(fn)
 	l.flags()
 	if f.Is(facts.FnSilent) {
 		l.mode = facts.Flow
@@ -71,8 +75,6 @@ func (b *builder) lower(fn *ssa.Function) *facts.Func {
 		f.Ret = l.newReg(nil, fn.Signature.Results())
 	}
 	switch {
-	case b.links[fn] != nil && !f.Is(facts.FnInert):
-		l.forward(b.links[fn])
 	case f.Is(facts.FnInert), f.Is(facts.FnUnknown):
 		l.opaque()
 	case f.Is(facts.FnTests):
@@ -115,7 +117,7 @@ func (l *lowering) flags() {
 	switch {
 	case fn.Synthetic == "package initializer":
 		f.Flags |= facts.FnInit
-	case fn.Synthetic != "" && fn.Origin() == nil && fn.Parent() == nil:
+	case isWrapper(fn):
 		f.Flags |= facts.FnWrapper
 	}
 	if m := l.modelAt(originPos(fn)); m != nil {
@@ -144,7 +146,7 @@ func (l *lowering) flags() {
 		f.Flags |= facts.FnTests
 		return
 	}
-	if fn.Blocks == nil && l.links[fn] == nil {
+	if fn.Blocks == nil {
 		if l.handsPointers(fn.Signature) {
 			f.Flags |= facts.FnUnknown
 		} else {
@@ -517,7 +519,10 @@ func (l *lowering) body() {
 		l.cur = heads[i]
 		l.defers.setPanic(l, blk, 0)
 		for j, in := range blk.Instrs {
-			l.at = l.pos(in.Pos())
+			l.at = l.last
+			if !l.foreign {
+				l.at = l.pos(in.Pos())
+			}
 			if !l.at.Valid() {
 				l.at = l.operandPos(in)
 			}

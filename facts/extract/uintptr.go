@@ -190,6 +190,9 @@ type kernelArg struct {
 // assembly: it has no body, or passes it on. A function that calls itself is taken
 // to do so.
 func (b *builder) toKernel(fn *ssa.Function, i int) bool {
+	if s := b.summaryOf(fn); s != nil {
+		return s.kernel[kernelName{b.funcName(fn), uint32(i)}]
+	}
 	if fn.Blocks == nil {
 		return true
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -29,13 +30,21 @@ type checker struct {
 	fset   *token.FileSet
 	goroot string
 	models modelSet
-	parsed func() // told of each file
+	parsed func()             // told of each file
+	sums   map[string]fileSum // what files held before, or nil
+	list   *List
+	kept   *kept // or nil
 
-	mu    sync.Mutex
-	files map[fileKey]*fileValue
-	used  map[string]*Model // by file name
-	left  []LeftOut
-	idle  []string
+	mu      sync.Mutex
+	changed bool // one is not as in sums
+	files   map[fileKey]*fileValue
+	sources map[string][]byte // content of files, where there is a kept
+	used    map[string]*Model // by file name
+	left    []LeftOut
+	idle    []string
+	// idleOf are the idle stand-ins of the last set of models that a package was
+	// checked with.
+	idleOf map[*packages.Package][]string
 }
 
 // fileKey names a parse: packages of one path that test binaries compile anew
@@ -109,10 +118,19 @@ func (c *checker) check(roots []*packages.Package) {
 // the errors are, or without them all.
 func (c *checker) pkg(p *packages.Package) {
 	p.Fset = c.fset
+	var state *pkgState
+	if c.kept != nil {
+		state = c.kept.find(p)
+	}
 	if p.PkgPath == "unsafe" {
 		p.Types, p.TypesInfo = types.Unsafe, newInfo()
 		return
 	}
+	if state != nil && state.known != nil && !c.kept.source[p.ID] {
+		c.use(p, state)
+		return
+	}
+	note := Known{}
 	listed := len(p.Errors)
 	files := p.CompiledGoFiles
 	list := c.models.of(p)
@@ -135,16 +153,27 @@ func (c *checker) pkg(p *packages.Package) {
 		}
 		if len(p.Errors) == listed {
 			c.mu.Lock()
-			c.left = append(c.left, LeftOut{Path: p.PkgPath, Why: why.Pos + ": " + why.Msg})
+			note.LeftOut = []LeftOut{{Path: p.PkgPath, Why: why.Pos + ": " + why.Msg}}
+			c.left = append(c.left, note.LeftOut...)
 			c.mu.Unlock()
 		}
 	}
 	c.mu.Lock()
 	for _, m := range list {
+		note.Models = append(note.Models, m.ref())
 		m = m.at(p)
 		c.used[m.At] = m
 	}
+	note.Idle = c.idleOf[p]
+	c.idle = append(c.idle, note.Idle...)
 	c.mu.Unlock()
+	if state != nil {
+		if state.known == nil && !p.IllTyped && len(p.Errors) == 0 && c.ctx.Err() == nil {
+			note.API = c.api(p, &note)
+			state.api = note.API
+		}
+		state.note = note
+	}
 }
 
 // with checks p with the models in list.
@@ -194,7 +223,7 @@ func (c *checker) with(p *packages.Package, list []*Model) {
 			if q == nil {
 				return nil, fmt.Errorf("the go command did not list %s", path)
 			}
-			return q.Types, nil
+			return c.typesOf(q)
 		}),
 		Error: report,
 		Sizes: p.TypesSizes,
@@ -210,7 +239,7 @@ func (c *checker) with(p *packages.Package, list []*Model) {
 		report(types.Error{Fset: c.fset, Pos: pos, Msg: msg})
 	})
 	c.mu.Lock()
-	c.idle = append(c.idle, idle...)
+	c.idleOf[p] = idle
 	c.mu.Unlock()
 	p.IllTyped = len(p.Errors) > 0
 	for _, q := range p.Imports {
@@ -264,6 +293,16 @@ func (c *checker) parse(key fileKey, src []byte) (*ast.File, error) {
 			if src, v.err = os.ReadFile(key.file); v.err != nil {
 				return
 			}
+			if c.sums != nil && c.sums[key.file] != sha256.Sum256(src) {
+				c.mu.Lock()
+				c.changed = true
+				c.mu.Unlock()
+			}
+		}
+		if c.kept != nil {
+			c.mu.Lock()
+			c.sources[key.file] = src
+			c.mu.Unlock()
 		}
 		v.file, v.err = parser.ParseFile(c.fset, key.file, src, parser.ParseComments|parser.AllErrors|parser.SkipObjectResolution)
 	})

@@ -78,6 +78,9 @@ type Result struct {
 	LeftOut   []LeftOut           // packages whose models do not fit, by path
 	Idle      []string            // built-in stand-ins for what the packages do not have, as "path F"
 	Unused    []string            // import paths of users' models that no package has, sorted
+	Changed   bool                // a file is not as List.Recipe found it
+	Known     map[string]*Known   // by package id: what a Reuse found, with nil Syntax but for its Source
+	Fresh     []*Fresh            // the other packages, by id, where there was a Reuse
 
 	dir string // Config.Dir, absolute
 }
@@ -150,96 +153,11 @@ type TestFunc struct {
 // Load loads what cfg names. On error there is no result; the error has one of
 // the types of errors.go, or is ctx.Err().
 func Load(ctx context.Context, cfg Config) (*Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	progress := progressFunc(cfg.Progress)
-	dir, err := absDir(cfg.Dir)
+	l, err := NewList(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	patterns := cfg.Patterns
-	if len(patterns) == 0 {
-		patterns = []string{"."}
-	}
-	env := cfg.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	env = append(env[:len(env):len(env)], "GOPACKAGESDRIVER=off")
-	progress("asking the go command for the build configuration", true)
-	build, err := goEnv(ctx, dir, env, cfg.Tags)
-	if err != nil {
-		return nil, err
-	}
-	x := &explainer{ctx: ctx, dir: dir, env: env, patterns: patterns, tags: cfg.Tags, build: build}
-	set, err := newModelSet(cfg.Models, build)
-	if err != nil {
-		return nil, err
-	}
-	pcfg := &packages.Config{Mode: mode, Context: ctx, Dir: dir, Env: env, Tests: cfg.Tests}
-	if cfg.Tags != "" {
-		pcfg.BuildFlags = []string{"-tags=" + cfg.Tags}
-	}
-	progress("loading "+strings.Join(patterns, " "), true)
-
-	var parsed int
-	var parsedMu sync.Mutex
-	c := &checker{
-		ctx: ctx, fset: token.NewFileSet(), goroot: build.GOROOT, models: set,
-		files: map[fileKey]*fileValue{}, used: map[string]*Model{},
-		parsed: func() {
-			parsedMu.Lock()
-			defer parsedMu.Unlock()
-			parsed++
-			progress(fmt.Sprintf("parsed %d files", parsed), false)
-		},
-	}
-	type outcome struct {
-		roots []*packages.Package
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		roots, err := packages.Load(pcfg, queries(patterns)...)
-		if err == nil {
-			g := newGraph(roots)
-			if missing := set.missing(g, build.GOROOT); len(missing) > 0 && ctx.Err() == nil {
-				more := *pcfg
-				more.Tests = false
-				if found, err := packages.Load(&more, missing...); err == nil {
-					g.add(found)
-				}
-			}
-			set.join(g, build.GOROOT)
-			c.check(roots)
-		}
-		done <- outcome{roots, err}
-	}()
-	var roots []*packages.Package
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err() // what is left of the work stops at its next file
-	case o := <-done:
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if o.err != nil {
-			return nil, x.failed(o.err)
-		}
-		roots = o.roots
-	}
-	x.models = c.used
-	if err := x.check(roots); err != nil {
-		return nil, err
-	}
-	r := &Result{Packages: roots, Build: *build, Fset: c.fset, dir: dir}
-	r.Build.Lang = language(roots)
-	c.tell(r)
-	if err := r.findPrograms(); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return l.Check(ctx, Reuse{})
 }
 
 // progressFunc returns f made cheap: a message that is not important is dropped
@@ -320,7 +238,7 @@ func (r *Result) findPrograms() error {
 			continue
 		}
 		r.Named[p.PkgPath] = true
-		if p.Name == "main" && p.ForTest == "" && len(p.Syntax) > 0 {
+		if p.Name == "main" && p.ForTest == "" && len(p.CompiledGoFiles) > 0 {
 			r.Programs = append(r.Programs, &Program{Path: p.PkgPath, Kind: Main, Root: p})
 		}
 	}

@@ -54,6 +54,7 @@ var tables = []struct {
 	run  func(*settings) error
 }{
 	{"pta", ptaTable},
+	{"cache", cacheTable},
 }
 
 func main() {
@@ -62,7 +63,7 @@ func main() {
 		return
 	}
 	var s settings
-	only := flag.String("only", "", "tables to print, by comma: pta (default all)")
+	only := flag.String("only", "", "tables to print, by comma: pta, cache (default all)")
 	progs := flag.String("programs", "", "programs to measure, by comma (default all)")
 	configs := flag.String("configs", "", "columns of table pta, by comma (default all)")
 	flag.IntVar(&s.rounds, "rounds", 5, "measurements of each figure; the median is printed")
