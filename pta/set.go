@@ -415,12 +415,31 @@ func (s *Set) addMeet(a, b *Set) {
 
 // addMinus adds the elements of a that are not in b to s.
 func (s *Set) addMinus(a, b *Set) {
-	if a.keys == nil || b.keys == nil {
-		a.Each(func(x uint32) {
+	switch {
+	case a.keys == nil:
+		for _, x := range a.small {
 			if !b.Has(x) {
 				s.Add(x)
 			}
-		})
+		}
+		return
+	case b.keys == nil:
+		rest := b.small
+		for i, k := range a.keys {
+			for len(rest) > 0 && rest[0]>>chunkShift < k {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 || rest[0]>>chunkShift > k {
+				s.addChunk(k, a.chunks[i])
+				continue
+			}
+			m := a.chunks[i].w
+			for len(rest) > 0 && rest[0]>>chunkShift == k {
+				m[rest[0]&chunkMask>>6] &^= 1 << (rest[0] & 63)
+				rest = rest[1:]
+			}
+			s.addWords(k, &m)
+		}
 		return
 	}
 	j := 0
