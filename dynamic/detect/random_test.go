@@ -160,6 +160,32 @@ func TestRandomSteps(t *testing.T) {
 	}
 }
 
+// TestRandomRows has each byte of a trace thirtytwo times: what was a word is a row.
+func TestRandomRows(t *testing.T) {
+	wrong := func(events []trace.Event) string {
+		got, _ := racyBytes(t, "ft", Options{Firsts: true}, events)
+		return differ(got, oracle(events, false))
+	}
+	for seed := *firstSeed; seed < *firstSeed+150; seed++ {
+		r := rand.New(rand.NewPCG(seed, 5))
+		events := tracegen.Generate(r, tracegen.Random(r, 200))
+		for i := range events {
+			e := &events[i]
+			e.Addr = e.Addr % (1 << 30) * 32 // as far apart as before
+			switch e.Kind {
+			case trace.Acquire, trace.Release, trace.ReleaseMerge, trace.ReleaseAcquire:
+			default:
+				e.Size *= 32
+				e.Stride *= 32
+			}
+		}
+		if wrong(events) != "" {
+			t.Logf("seed %d", seed)
+			explain(t, events, wrong)
+		}
+	}
+}
+
 // TestRandomFewSlots has too few slots: nothing false may be reported, and nothing
 // missed unless that is counted.
 func TestRandomFewSlots(t *testing.T) {

@@ -78,6 +78,17 @@ func TestSimultaneousFast(t *testing.T) {
 		{"read range, inner byte", []op{{Read, 0, 16}, {Write, 3, 1}}, all(3, 4)},
 		{"range, read of an inner byte", []op{{Write, 0, 16}, {Read, 3, 1}}, all(3, 4)},
 		{"inner byte", []op{{Write, 3, 1}, {Write, 3, 1}}, all(3, 4)},
+		{"rows", []op{{Write, 0, 256}, {Write, 0, 256}}, all(0, 256)},
+		{"rows that are read, row", []op{{Read, 0, 256}, {Read, 0, 256}, {Write, 0, 256}}, all(0, 256)},
+		{"rows apart", []op{{Write, 0, 256}, {Write, 256, 128}, {Write, 384, 1}}, nil},
+		{"row, word", []op{{Write, 0, 256}, {Write, 64, 1}}, all(64, 65)},
+		{"row, read of a word", []op{{Write, 0, 256}, {Read, 64, 1}}, all(64, 65)},
+		{"rows that are read, word", []op{{Read, 0, 256}, {Read, 0, 256}, {Write, 72, 1}}, all(72, 73)},
+		{"row that is read, reads", []op{{Read, 0, 256}, {Read, 72, 1}, {Read, 3, 5}}, nil},
+		{"row, range", []op{{Write, 0, 256}, {Read, 248, 16}}, all(248, 256)},
+		{"row, inner byte", []op{{Write, 0, 256}, {Write, 3, 1}}, all(3, 4)},
+		{"row, atomic", []op{{Write, 0, 256}, {AtomicRead, 8, 1}}, all(8, 9)},
+		{"row that is read, atomic", []op{{Read, 0, 256}, {AtomicWrite, 8, 1}, {AtomicRead, 16, 1}}, all(8, 9)},
 		{"inner byte, range", []op{{Read, 0, 8}, {Write, 3, 1}, {Read, 5, 1}}, all(3, 4)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -29,15 +29,12 @@ func Find(s *State, t *Thread, addr uintptr) *cell {
 		}
 		e.no, e.p = no, p
 	}
+	if !byWords(e.p, addr) {
+		return nil
+	}
 	i := addr >> 3 & (words - 1)
 	if addr&7 == 0 {
-		if e.p.cells == nil {
-			return nil
-		}
 		return cellAt(e.p.cells, i)
-	}
-	if e.p.rest == nil {
-		return nil
 	}
 	w := load64(&cellAt(e.p.rest, i).w)
 	if w&special == 0 {
@@ -202,10 +199,10 @@ func TryRange(t *Thread, addr, size uintptr, kind uint8, site uint32) (uintptr, 
 	if e.no != no || e.p == nil || t.epoch == 0 || (addr|size)&7 != 0 || size > MaxTry || addr&(PageSize-1)+size > PageSize {
 		return 0, Hard
 	}
-	firsts, rest := e.p.cells, e.p.rest
-	if firsts == nil || rest == nil {
+	if !byWords(e.p, addr) || !byWords(e.p, addr+size-1) {
 		return 0, Hard
 	}
+	firsts, rest := e.p.cells, e.p.rest
 	for at := uintptr(0); at < size; at += 8 {
 		i := (addr + at) >> 3 & (words - 1)
 		switch swift(t, cellAt(firsts, i), kind, site) {

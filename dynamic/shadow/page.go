@@ -42,7 +42,8 @@ type page struct {
 	syncs *syncTable // nil before the first
 	arrs  uint32     // how often an array came or went: see plain
 	deep  uint32     // there may be cells with splits or vectors
-	lk    uint32     // guards syncs, whole, part
+	rows  [nRows]cell
+	lk    uint32 // guards syncs, whole, part
 }
 
 // granules holds for each 8 bytes the id of the array that covers their first
@@ -155,11 +156,11 @@ func arrayAt(s *State, p *page, addr uintptr) *Array {
 	return a
 }
 
-// linear performs an access to the bytes [lo, hi) of page p through the cells of
-// memory outside arrays. It takes at most one operation for each byte.
-func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) {
-	if s.firsts && kind <= Write && hi-lo >= 16 && lo&7 == 0 {
-		lo = linearWords(s, t, p, lo, hi&^7, kind, site)
+// linearWords is linear where cells are those of words. With redo it makes sure that an
+// access is checked whose epoch is there already.
+func linearWords(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32, redo bool) {
+	if s.firsts && kind <= Write && hi-lo >= 16 && lo&7 == 0 && !redo {
+		lo = wholeWords(s, t, p, lo, hi&^7, kind, site)
 	}
 	for lo < hi {
 		w := lo &^ 7
@@ -170,7 +171,7 @@ func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint3
 		c, g := cellAt(cellsAt(s, unsafe.Pointer(&p.cells)), lo>>3&(words-1)), uintptr(8)
 		if s.firsts {
 			if lo == w {
-				touch(s, t, c, kind, lo, 1, site, false, false)
+				touch(s, t, c, kind, lo, 1, site, false, redo)
 				noteDeep(p, c)
 				if lo++; lo == end {
 					continue
@@ -181,18 +182,18 @@ func linear(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint3
 		}
 		how := down
 		if end-lo == g {
-			how = touch(s, t, c, kind, lo, g, site, false, false)
+			how = touch(s, t, c, kind, lo, g, site, false, redo)
 		}
 		if how != done {
-			touchPart(s, t, c, g, w, lo-w, end-w, kind, site, how == again)
+			touchPart(s, t, c, g, w, lo-w, end-w, kind, site, redo || how == again)
 		}
 		noteDeep(p, c)
 		lo = end
 	}
 }
 
-// linearWords is linear for whole words, with Firsts and a plain access. It returns hi.
-func linearWords(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) uintptr {
+// wholeWords is linearWords for whole words, with Firsts and a plain access. It returns hi.
+func wholeWords(s *State, t *Thread, p *page, lo, hi uintptr, kind uint8, site uint32) uintptr {
 	firsts := cellsAt(s, unsafe.Pointer(&p.cells))
 	rest := cellsAt(s, unsafe.Pointer(&p.rest))
 	for ; lo < hi; lo += 8 {
@@ -264,7 +265,7 @@ func Blank(s *State, addr, n uintptr) bool {
 			}
 		}
 	}
-	return !anyKnown((*cell)(loadp(unsafe.Pointer(&p.cells))), addr, addr+n) &&
+	return !rowsKnown(p, addr, addr+n) && !anyKnown((*cell)(loadp(unsafe.Pointer(&p.cells))), addr, addr+n) &&
 		!anyKnown((*cell)(loadp(unsafe.Pointer(&p.rest))), addr, addr+n)
 }
 
@@ -289,6 +290,9 @@ func clearPage(s *State, p *page, lo, hi uintptr) {
 		lock(&p.lk)
 		dropSyncs(s, p, lo, hi)
 		unlock(&p.lk)
+	}
+	if s.rows {
+		clearRows(s, p, lo, hi)
 	}
 	first := uintptr(0) // offset in a word of the bytes that the cells stand for
 	g := uintptr(8)

@@ -31,6 +31,7 @@ type State struct {
 	top    [topLen]*midNode // the page table
 	arrays bool
 	firsts bool
+	rows   bool // rows of words have cells; see row.go
 	slots  uint32
 
 	memLock uint32
@@ -132,6 +133,7 @@ func initState(s *State, o Options) {
 		fatal("shadow needs addresses of 64 bits")
 	}
 	s.arrays, s.firsts = o.Arrays, o.Firsts
+	s.rows = o.Firsts && !o.Arrays
 	s.slots = o.Slots
 	if s.slots == 0 || s.slots > MaxSlots {
 		s.slots = MaxSlots

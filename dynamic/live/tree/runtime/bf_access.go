@@ -47,10 +47,9 @@ func raceread(addr uintptr) {
 	// This is bfFind and bfSame for aligned addresses. Page 0 is none.
 	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
 		if c := e.p.cells; c != nil {
-			if c = bf_cellAt(c, addr>>3%bf_words); c.w != t.epoch && c.r != t.epoch {
-				bfOne(t, c, addr, bfRead, getfp(), sys.GetCallerPC())
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch || c.r == t.epoch {
+				return
 			}
-			return
 		}
 	}
 	bfOther(t, addr, bfRead, getfp(), sys.GetCallerPC())
@@ -64,10 +63,9 @@ func racewrite(addr uintptr) {
 	}
 	if e := &t.seen[addr>>bf_pageShift%bf_nSeen]; e.no == addr>>bf_pageShift && addr&7 == 0 {
 		if c := e.p.cells; c != nil {
-			if c = bf_cellAt(c, addr>>3%bf_words); c.w != t.epoch {
-				bfOne(t, c, addr, bfWrite, getfp(), sys.GetCallerPC())
+			if c = bf_cellAt(c, addr>>3%bf_words); c.w == t.epoch {
+				return
 			}
-			return
 		}
 	}
 	bfOther(t, addr, bfWrite, getfp(), sys.GetCallerPC())
