@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
 	"github.com/bfverify/bfverify/export/graph"
+	"github.com/bfverify/bfverify/export/proof"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
@@ -30,6 +32,10 @@ type analysis interface {
 	Verify(ctx context.Context, p *load.Program, opt options) error
 	// Draw draws a picture of p.
 	Draw(ctx context.Context, p *load.Program, opt options, kind *stages.Drawing) (*graph.Graph, error)
+	// Prove is Verify, and then gives write the claims of a proof.
+	Prove(ctx context.Context, p *load.Program, opt options, write func(*facts.Program, *check.Claims) error) error
+	// Link returns the facts of p.
+	Link(p *load.Program) (*facts.Program, error)
 	// Universe returns the facts.
 	Universe() *facts.Universe
 }
@@ -71,11 +77,31 @@ func (a universe) Draw(ctx context.Context, p *load.Program, opt options, kind *
 	return g, err
 }
 
+func (a universe) Link(p *load.Program) (*facts.Program, error) { return extract.Link(a.u, p) }
+
 func (a universe) Verify(ctx context.Context, p *load.Program, opt options) error {
 	fp, err := extract.Link(a.u, p)
 	if err != nil {
 		return err
 	}
+	_, err = stages.Verify(ctx, fp, own(opt))
+	return err
+}
+
+func (a universe) Prove(ctx context.Context, p *load.Program, opt options, write func(*facts.Program, *check.Claims) error) error {
+	fp, err := extract.Link(a.u, p)
+	if err != nil {
+		return err
+	}
+	claims, _, err := proof.Make(ctx, fp, own(opt))
+	if err != nil || claims == nil || ctx.Err() != nil {
+		return err
+	}
+	return write(fp, claims)
+}
+
+// own leaves it to the command to say what to try where memory runs out.
+func own(opt options) options {
 	emit := opt.Emit
 	opt.Emit = func(r export.Result) {
 		if r.Verdict == export.Abandoned && strings.HasPrefix(r.Reason, pta.ErrBudget.Error()) {
@@ -83,6 +109,5 @@ func (a universe) Verify(ctx context.Context, p *load.Program, opt options) erro
 		}
 		emit(r)
 	}
-	_, err = stages.Verify(ctx, fp, opt)
-	return err
+	return opt
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
 	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
@@ -105,6 +106,14 @@ func useFake() {
 
 func (f fake) Draw(context.Context, *load.Program, options, *stages.Drawing) (*graph.Graph, error) {
 	return nil, errors.New("the fake draws nothing")
+}
+
+func (f fake) Link(*load.Program) (*facts.Program, error) {
+	return nil, errors.New("the fake has no facts")
+}
+
+func (f fake) Prove(ctx context.Context, p *load.Program, opt options, _ func(*facts.Program, *check.Claims) error) error {
+	return f.Verify(ctx, p, opt)
 }
 
 func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }

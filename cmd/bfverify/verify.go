@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
+	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
 )
 
@@ -27,6 +29,7 @@ type session struct {
 	why    error // what cancelled it
 
 	dropped []*load.Program // by choose
+	build   string          // configuration
 
 	mu    sync.Mutex // of what follows, as steps report progress
 	out   export.Printer
@@ -41,6 +44,9 @@ func (c *command) verify(patterns []string) error {
 	}
 	if c.quiet && c.verbose {
 		return errors.New("-q and -v contradict each other (leave one out)")
+	}
+	if c.proofDir != "" && c.entry != nil {
+		return errors.New("-proof writes proofs of whole programs, and -entry asks about parts (leave one out)")
 	}
 	if len(patterns) == 0 {
 		patterns = []string{"."}
@@ -109,6 +115,7 @@ func (s *session) prepare(patterns []string) (*load.Result, analysis, error) {
 		return nil, nil, err
 	}
 	cfg.Build = res.Build.String()
+	s.build = cfg.Build
 	s.out.Config(cfg)
 	if len(res.Programs) == 0 {
 		s.status = exitError // nothing is proved
@@ -243,7 +250,12 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 	err := s.step("linking", func(c context.Context) error {
 		ctx = c
 		s.show(label)
-		return a.Verify(ctx, p, opt)
+		if s.c.proofDir == "" {
+			return a.Verify(ctx, p, opt)
+		}
+		return a.Prove(ctx, p, opt, func(fp *facts.Program, claims *check.Claims) error {
+			return s.c.writeProof(s.build, p, fp, claims)
+		})
 	})
 	s.mu.Lock()
 	live = false
