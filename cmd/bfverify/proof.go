@@ -183,7 +183,7 @@ func (c *command) checkOne(a analysis, p *load.Program, build string, f *file.Fi
 		scope = func(pkg string) bool { return slices.Contains(f.Scope, pkg) }
 	}
 	rep := check.Check(fp, scope, claims)
-	assumed := fmt.Sprintf("%d assumptions", len(rep.Assumed))
+	assumed := many(len(rep.Assumed), "assumption")
 	switch {
 	case rep.Failed != nil:
 		return exitError, fmt.Sprintf("%s: %v", where(fp, rep.Failed.At), rep.Failed)
@@ -192,15 +192,23 @@ func (c *command) checkOne(a analysis, p *load.Program, build string, f *file.Fi
 	}
 	var left []string
 	for _, x := range rep.Refused {
-		left = append(left, fmt.Sprintf("%s: %s is not judged (%d times)", where(fp, x.At), x.Construct, x.Count))
+		left = append(left, fmt.Sprintf("%s: %s is not judged (%s)", where(fp, x.At), x.Construct, many(x.Count, "time")))
 	}
 	for _, k := range slices.Sorted(maps.Keys(rep.NotChecked)) {
-		left = append(left, fmt.Sprintf("%d pairs with evidence that is not judged, %s", rep.NotChecked[k], k))
+		left = append(left, many(rep.NotChecked[k], "pair")+" with evidence that is not judged, "+k)
 	}
 	if rep.Open > 0 {
-		left = append(left, fmt.Sprintf("%d pairs without evidence", rep.Open))
+		left = append(left, many(rep.Open, "pair")+" without evidence")
 	}
 	return exitOpen, fmt.Sprintf("%s; scope %s; %s", strings.Join(left, "; "), about, assumed)
+}
+
+// many is a number of things.
+func many(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // proofFiles lists the proofs that arguments name, files or folders of them.

@@ -131,21 +131,29 @@ func Read(r io.Reader) (*File, error) {
 	} else if n > MaxBytes {
 		return nil, fmt.Errorf("%w: it is longer than %d MiB", ErrFormat, MaxBytes>>20)
 	}
+	opt := cbor.DecOptions{DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+		MaxNestedLevels: 16, MaxArrayElements: 1 << 27, MaxMapPairs: 1 << 20}
+	decode := func(to any) error {
+		mode, err := opt.DecMode()
+		if err == nil {
+			err = mode.Unmarshal(b.Bytes(), to)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %v", ErrFormat, err)
+		}
+		return err
+	}
 	var version struct{ Format int }
-	if err := cbor.Unmarshal(b.Bytes(), &version); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	if err := decode(&version); err != nil {
+		return nil, err
 	}
 	if version.Format != Format {
 		return nil, fmt.Errorf("%w: it has format %d, not %d", ErrFormat, version.Format, Format)
 	}
-	mode, err := cbor.DecOptions{DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField, MaxNestedLevels: 16, MaxArrayElements: 1 << 27, MaxMapPairs: 1 << 20}.DecMode()
-	if err != nil {
-		return nil, err
-	}
+	opt.ExtraReturnErrors = cbor.ExtraDecErrorUnknownField
 	f := &File{}
-	if err := mode.Unmarshal(b.Bytes(), f); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	if err := decode(f); err != nil {
+		return nil, err
 	}
 	if f.Claims == nil {
 		return nil, fmt.Errorf("%w: it has no claims", ErrFormat)
