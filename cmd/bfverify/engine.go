@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
 	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/export/guards"
+	"github.com/bfverify/bfverify/export/proof"
 	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/extract"
 	"github.com/bfverify/bfverify/facts/load"
@@ -33,6 +35,10 @@ type analysis interface {
 	Draw(ctx context.Context, p *load.Program, opt options, kind *stages.Drawing) (*graph.Graph, error)
 	// Guards adds the accesses of p to a table, with the locks held there.
 	Guards(ctx context.Context, p *load.Program, opt options, into *guards.Table) error
+	// Prove is Verify, and then gives write the claims of a proof.
+	Prove(ctx context.Context, p *load.Program, opt options, write func(*facts.Program, *check.Claims) error) error
+	// Link returns the facts of p.
+	Link(p *load.Program) (*facts.Program, error)
 	// Universe returns the facts.
 	Universe() *facts.Universe
 }
@@ -86,12 +92,31 @@ func (a universe) Guards(ctx context.Context, p *load.Program, opt options, into
 	}
 	return err
 }
+func (a universe) Link(p *load.Program) (*facts.Program, error) { return extract.Link(a.u, p) }
 
 func (a universe) Verify(ctx context.Context, p *load.Program, opt options) error {
 	fp, err := extract.Link(a.u, p)
 	if err != nil {
 		return err
 	}
+	_, err = stages.Verify(ctx, fp, own(opt))
+	return err
+}
+
+func (a universe) Prove(ctx context.Context, p *load.Program, opt options, write func(*facts.Program, *check.Claims) error) error {
+	fp, err := extract.Link(a.u, p)
+	if err != nil {
+		return err
+	}
+	claims, _, err := proof.Make(ctx, fp, own(opt))
+	if err != nil || claims == nil || ctx.Err() != nil {
+		return err
+	}
+	return write(fp, claims)
+}
+
+// own leaves it to the command to say what to try where memory runs out.
+func own(opt options) options {
 	emit := opt.Emit
 	opt.Emit = func(r export.Result) {
 		if r.Verdict == export.Abandoned && strings.HasPrefix(r.Reason, pta.ErrBudget.Error()) {
@@ -99,6 +124,5 @@ func (a universe) Verify(ctx context.Context, p *load.Program, opt options) erro
 		}
 		emit(r)
 	}
-	_, err = stages.Verify(ctx, fp, opt)
-	return err
+	return opt
 }

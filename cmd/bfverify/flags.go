@@ -29,6 +29,7 @@ type command struct {
 	tags     string
 	tests    bool
 	modelDir string // -models
+	proofDir string // -proof
 
 	// Flags of the analysis.
 	entry   *regexp.Regexp
@@ -110,7 +111,14 @@ func newCommand(stdout, stderr io.Writer) *command {
 	}
 	guf.define(guard.Flags())
 	kept := c.cacheCommand()
-	root.AddCommand(models, draw, guard, replay, version, kept,
+	checkProofs := &cobra.Command{
+		Use:   "check [flags] FILE|DIR...",
+		Short: "check proofs that -proof has written",
+		Long:  checkHelp,
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return c.check(args) },
+	}
+	root.AddCommand(models, draw, guard, checkProofs, replay, version, kept,
 		c.watchCommand("run", "run a program and report its data races"),
 		c.watchCommand("test", "run tests and report their data races"),
 		c.watchCommand("build", "build a program that reports its data races"))
@@ -120,7 +128,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 
-	for _, cmd := range []*cobra.Command{root, models, draw, guard} {
+	for _, cmd := range []*cobra.Command{root, models, draw, guard, checkProofs} {
 		fs := cmd.Flags()
 		fs.StringVar(&c.dir, "C", "", "work in `DIR`, as the go command does")
 		fs.StringVar(&c.tags, "tags", "", "build with the tags in `LIST`, a,b")
@@ -148,6 +156,7 @@ func newCommand(stdout, stderr io.Writer) *command {
 	fs := root.Flags()
 	fs.Var(regexpFlag{&c.entry}, "entry", "one verdict for each test, benchmark, fuzz test and example whose name matches `REGEXP`")
 	fs.Var(stageList{c}, "stages", "run only the stages in `LIST` a,b, or all but those in -a,-b; help lists them")
+	fs.StringVar(&c.proofDir, "proof", "", "write a proof of each program to `DIR`; bfverify check judges them")
 	fs.Var(place{&c.why}, "why", "show the pairs at `FILE:LINE` going down the stages")
 	fs.BoolVar(&c.stats, "stats", false, "print what each stage left, and time and memory")
 	fs.BoolVar(&c.quiet, "q", false, "print verdicts only")

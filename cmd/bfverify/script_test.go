@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
 	"github.com/bfverify/bfverify/export/graph"
 	"github.com/bfverify/bfverify/export/guards"
 	"github.com/bfverify/bfverify/facts"
@@ -145,6 +146,14 @@ func (f fake) Draw(context.Context, *load.Program, options, *stages.Drawing) (*g
 
 func (f fake) Guards(context.Context, *load.Program, options, *guards.Table) error {
 	return errors.New("the fake has no locks")
+}
+
+func (f fake) Link(*load.Program) (*facts.Program, error) {
+	return nil, errors.New("the fake has no facts")
+}
+
+func (f fake) Prove(ctx context.Context, p *load.Program, opt options, _ func(*facts.Program, *check.Claims) error) error {
+	return f.Verify(ctx, p, opt)
 }
 
 func (f fake) Universe() *facts.Universe { return facts.NewUniverse() }

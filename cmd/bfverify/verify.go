@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bfverify/bfverify/export"
+	"github.com/bfverify/bfverify/export/check"
+	"github.com/bfverify/bfverify/facts"
 	"github.com/bfverify/bfverify/facts/load"
 )
 
@@ -28,8 +30,9 @@ type session struct {
 
 	dropped  []*load.Program // by choose
 	scope    *load.Scope
-	uncached bool // the cache cannot be used
-	warned   bool // about models
+	uncached bool   // the cache cannot be used
+	warned   bool   // about models
+	build    string // configuration
 
 	mu    sync.Mutex // of what follows, as steps report progress
 	out   export.Printer
@@ -44,6 +47,9 @@ func (c *command) verify(patterns []string) error {
 	}
 	if c.quiet && c.verbose {
 		return errors.New("-q and -v contradict each other (leave one out)")
+	}
+	if c.proofDir != "" && c.entry != nil {
+		return errors.New("-proof writes proofs of whole programs, and -entry asks about parts (leave one out)")
 	}
 	if len(patterns) == 0 {
 		patterns = []string{"."}
@@ -84,7 +90,7 @@ func (s *session) run(patterns []string) {
 	if list == nil {
 		return
 	}
-	if dir, _ := s.c.cacheDir(); dir == "" {
+	if dir, _ := s.c.cacheDir(); dir == "" || s.c.proofDir != "" { // verdicts are kept, claims are not
 		s.verify(list, patterns, nil)
 		return
 	}
@@ -181,6 +187,7 @@ func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Re
 			return nil, nil, err
 		}
 		if first {
+			s.build = list.Build.String()
 			s.out.Config(s.config(list, patterns))
 		}
 		if len(res.Programs) == 0 {
@@ -319,7 +326,12 @@ func (s *session) program(a analysis, p *load.Program, i, of int) {
 	err := s.step("linking", func(c context.Context) error {
 		ctx = c
 		s.show(label)
-		return a.Verify(ctx, p, opt)
+		if s.c.proofDir == "" {
+			return a.Verify(ctx, p, opt)
+		}
+		return a.Prove(ctx, p, opt, func(fp *facts.Program, claims *check.Claims) error {
+			return s.c.writeProof(s.build, p, fp, claims)
+		})
 	})
 	s.mu.Lock()
 	live = false

@@ -95,6 +95,14 @@ type checker struct {
 	memo      map[At]Bits  // of done
 	stateAt   map[At]State // of heldAt
 	outsideDo map[[2]int]Bits
+
+	at               map[uint32][]int // accesses, by cell
+	evidence         map[uint32]*CellEvidence
+	free             map[uint32]judgement // see raceFree
+	handed           map[ObjID]judgement
+	holders          map[ObjID][]uint32 // see findHolders
+	moved, finalized Bits
+	kept             map[param]kept
 }
 
 // Check judges claims about a program and its pairs in scope; see scope.go, nil is
@@ -138,7 +146,8 @@ func Points(p *facts.Program, c *Claims) *Report {
 func newChecker(p *facts.Program, c *Claims) *checker {
 	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{}, copies: map[ObjID]ObjID{}, ptrTo: map[facts.TypeID]facts.TypeID{},
 		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{},
-		events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{}}
+		events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{},
+		free: map[uint32]judgement{}, handed: map[ObjID]judgement{}, kept: map[param]kept{}}
 }
 
 // control finds what follows from the call graph.

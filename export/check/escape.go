@@ -49,3 +49,6 @@ func (k *checker) escape(ask *Asked) {
 		}
 	}
 }
+
+// private reports whether one goroutine alone has pointers to the object of a cell.
+func (k *checker) private(c uint32) bool { return !k.c.Escaped.Has(int(k.objOf[c])) }

@@ -118,3 +118,38 @@ func (k *checker) findBeside() {
 		}
 	}
 }
+
+// oneGoroutine reports whether all accesses are by one goroutine, in program order:
+// by a thread that is not started where, or when, one of it may run.
+func (k *checker) oneGoroutine(list []int) bool {
+	t := -1
+	for _, i := range list {
+		by := k.runBy[k.accesses[i].at.Inst]
+		if len(by) > 1 || len(by) == 1 && t >= 0 && by[0] != t {
+			return false
+		}
+		if len(by) == 1 {
+			t = by[0]
+		}
+	}
+	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Does.Has(t)
+}
+
+// conflicts counts the pairs of a list of accesses.
+func (k *checker) conflicts(list []int) int {
+	writes, all, atomicWrites, atomics := 0, len(list), 0, 0
+	for _, i := range list {
+		a := &k.accesses[i]
+		if a.write {
+			writes++
+		}
+		if a.atomic {
+			atomics++
+		}
+		if a.write && a.atomic {
+			atomicWrites++
+		}
+	}
+	pairs := func(n int) int { return n * (n + 1) / 2 }
+	return pairs(all) - pairs(all-writes) - (pairs(atomics) - pairs(atomics-atomicWrites))
+}

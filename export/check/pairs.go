@@ -137,42 +137,61 @@ func (k *checker) touched(a *access) []uint32 {
 // pairs judges, cell by cell, every two accesses of which one writes and not both
 // are atomic, by every two threads that run them: some evidence must hold.
 func (k *checker) pairs() {
-	at := map[uint32][]int{} // accesses by cell
+	k.at, k.evidence = map[uint32][]int{}, map[uint32]*CellEvidence{}
 	written := map[uint32]bool{}
 	for i := range k.accesses {
 		for _, c := range k.touched(&k.accesses[i]) {
-			at[c] = append(at[c], i)
+			k.at[c] = append(k.at[c], i)
 			written[c] = written[c] || k.accesses[i].write
 		}
 	}
-	evidence := map[uint32]*CellEvidence{}
 	for i := range k.c.Evidence {
-		evidence[k.c.Evidence[i].Cell] = &k.c.Evidence[i]
+		k.evidence[k.c.Evidence[i].Cell] = &k.c.Evidence[i]
 	}
-	for _, c := range slices.Sorted(maps.Keys(at)) {
+	for _, c := range slices.Sorted(maps.Keys(k.at)) {
 		if written[c] {
-			k.cell(c, at[c], evidence[c])
+			k.cell(c, true, func(kind string, n int) { k.rep.Refuted[kind] += n }, func(a, b *access, found []*Evidence) bool {
+				k.without(a, b, found)
+				return true
+			})
 		}
 	}
 }
 
-// cell judges the pairs of one cell.
-func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
+// raceFree reports whether evidence refutes all pairs of a cell, in scope or not,
+// without asking about itself.
+func (k *checker) raceFree(c uint32) bool {
+	return judge(k.free, c, func() bool {
+		ok := true
+		k.cell(c, false, func(string, int) {}, func(*access, *access, []*Evidence) bool {
+			ok = false
+			return false
+		})
+		return ok
+	})
+}
+
+// cell judges the pairs of one cell, or those in scope. It calls by with the kinds of
+// evidence that refute pairs, and how many, and left with pairs that none refutes
+// until that returns false.
+func (k *checker) cell(c uint32, scoped bool, by func(kind string, n int), left func(a, b *access, found []*Evidence) bool) {
+	list, ev := k.at[c], k.evidence[c]
 	if k.oneGoroutine(list) {
-		k.rep.Refuted[Starts] += k.conflicts(list)
+		by(Starts, k.conflicts(list))
 		return
 	}
 	if ev == nil {
 		ev = &CellEvidence{}
 	}
-	by := map[[2]int][]*Evidence{} // by classes
+	between := map[[2]int][]*Evidence{} // classes
 	for i := range ev.List {
 		e := &ev.List[i]
 		if e.Kind == NeverEscapes && e.A == Any && k.private(c) { // for all threads
-			k.rep.Refuted[NeverEscapes] += k.conflicts(list)
+			by(NeverEscapes, k.conflicts(list))
 			return
 		}
-		by[[2]int{min(e.A, e.B), max(e.A, e.B)}] = append(by[[2]int{min(e.A, e.B), max(e.A, e.B)}], e)
+		key := [2]int{min(e.A, e.B), max(e.A, e.B)}
+		between[key] = append(between[key], e)
 	}
 	classes := map[At][]int{}
 	for n, class := range ev.Classes {
@@ -180,11 +199,11 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 			classes[x] = append(classes[x], n)
 		}
 	}
-	ours := k.ours(k.objOf[c])
+	all := !scoped || k.ours(k.objOf[c])
 	for n, i := range list {
 		for _, j := range list[n:] {
 			a, b := &k.accesses[i], &k.accesses[j]
-			if !ours && !k.inScope(a.at.Inst) && !k.inScope(b.at.Inst) {
+			if !all && !k.inScope(a.at.Inst) && !k.inScope(b.at.Inst) {
 				continue
 			}
 			if !a.write && !b.write || a.atomic && b.atomic || a.use == waits && b.use == waits {
@@ -193,71 +212,34 @@ func (k *checker) cell(c uint32, list []int, ev *CellEvidence) {
 			var found []*Evidence
 			for _, x := range append(classes[a.at], Any) {
 				for _, y := range append(classes[b.at], Any) {
-					found = append(found, by[[2]int{min(x, y), max(x, y)}]...)
+					found = append(found, between[[2]int{min(x, y), max(x, y)}]...)
 				}
 			}
-			k.pair(c, a, b, found)
+			if kind, ok := k.pair(c, a, b, found); !ok && !left(a, b, found) {
+				return
+			} else if ok && kind != "" {
+				by(kind, 1)
+			}
 		}
 	}
 }
 
-// conflicts counts the pairs of a list of accesses.
-func (k *checker) conflicts(list []int) int {
-	writes, all, atomicWrites, atomics := 0, len(list), 0, 0
-	for _, i := range list {
-		a := &k.accesses[i]
-		if a.write {
-			writes++
-		}
-		if a.atomic {
-			atomics++
-		}
-		if a.write && a.atomic {
-			atomicWrites++
-		}
-	}
-	pairs := func(n int) int { return n * (n + 1) / 2 }
-	return pairs(all) - pairs(all-writes) - (pairs(atomics) - pairs(atomics-atomicWrites))
-}
-
-// oneGoroutine reports whether all accesses are by one goroutine, in program order:
-// by a thread that is not started where, or when, one of it may run.
-func (k *checker) oneGoroutine(list []int) bool {
-	t := -1
-	for _, i := range list {
-		by := k.runBy[k.accesses[i].at.Inst]
-		if len(by) > 1 || len(by) == 1 && t >= 0 && by[0] != t {
-			return false
-		}
-		if len(by) == 1 {
-			t = by[0]
-		}
-	}
-	return t < 0 || !k.beside[t].Has(t) && !k.c.Insts[k.threads[t].entry].Does.Has(t)
-}
-
-// private reports whether one goroutine alone has pointers to the object of a cell.
-func (k *checker) private(c uint32) bool { return !k.c.Escaped.Has(int(k.objOf[c])) }
-
-// pair judges a pair by the evidence that is given for it, for all threads.
-func (k *checker) pair(c uint32, a, b *access, found []*Evidence) {
-	kind, evidence := "", found // kind is that of the evidence that held last
-	if len(evidence) == 0 {     // order by starts needs no more than its claims
+// pair judges a pair by the evidence that is given for it, for all threads, and
+// returns the kind that held last.
+func (k *checker) pair(c uint32, a, b *access, evidence []*Evidence) (kind string, ok bool) {
+	if len(evidence) == 0 { // order by starts needs no more than its claims
 		evidence = []*Evidence{{Kind: Starts}}
 	}
 	for _, t := range k.runBy[a.at.Inst] {
 		for _, u := range k.runBy[b.at.Inst] {
 			i := slices.IndexFunc(evidence, func(e *Evidence) bool { return k.holdsFor(c, t, a, u, b, e) })
 			if i < 0 {
-				k.without(c, a, b, found)
-				return
+				return "", false
 			}
 			kind = evidence[i].Kind
 		}
 	}
-	if kind != "" {
-		k.rep.Refuted[kind]++
-	}
+	return kind, true
 }
 
 // The kinds of evidence that are judged. Others leave a pair not checked, and Open
@@ -269,6 +251,7 @@ const (
 	SameLock     = "same-lock"
 	SameBase     = "same-base"
 	Signalled    = "signalled"
+	Published    = "published"
 )
 
 // holdsFor reports whether evidence refutes a pair of a cell by two threads.
@@ -284,12 +267,14 @@ func (k *checker) holdsFor(c uint32, t int, a *access, u int, b *access, e *Evid
 		return k.signalled(t, a, u, b, e.Of)
 	case SameBase:
 		return k.sameBase(a, b, c, e.Delta)
+	case Published:
+		return k.fresh(a, c) || k.fresh(b, c)
 	}
 	return false
 }
 
 // without notes a pair that no evidence refutes.
-func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
+func (k *checker) without(a, b *access, found []*Evidence) {
 	for _, e := range found {
 		if e.Kind == Open {
 			k.rep.Open++
@@ -298,7 +283,7 @@ func (k *checker) without(c uint32, a, b *access, found []*Evidence) {
 	}
 	for _, e := range found {
 		switch e.Kind {
-		case NeverEscapes, Starts, SameLock, SameBase, Signalled:
+		case NeverEscapes, Starts, SameLock, SameBase, Signalled, Published:
 		default:
 			k.rep.NotChecked[e.Kind]++
 			return

@@ -16,24 +16,28 @@ import (
 )
 
 // Make verifies a program and returns the claims and the evidence that the stages
-// found, about the pairs in scope, with their result. There is no result, and no
-// evidence, for a program that the checker refuses. Errors are those of
+// found, about the pairs in scope, with their result. There is no evidence for a
+// program that the checker refuses. Errors are those of
 // stages.Verify.
 func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Claims, []export.Result, error) {
 	var b *builder
 	cells := map[uint32]*cellEvidence{}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	refused := false
 	opt.Solved = func(r *pta.Result) {
 		b = newBuilder(r)
 		b.solution()
 		if rep := check.Points(p, b.c); len(rep.Refused) > 0 {
 			refused = true
-			cancel()
 		}
 	}
+	judged := opt.Judged
 	opt.Judged = func(w *stage.World, p *stage.Pair, by stage.Evidence) {
+		if judged != nil {
+			judged(w, p, by)
+		}
+		if refused {
+			return
+		}
 		ev := cells[p.Cell]
 		if ev == nil {
 			ev = newEvidence(b.cell[p.Cell])
@@ -48,10 +52,10 @@ func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Cla
 	}
 	out, err := stages.Verify(ctx, p, opt)
 	switch {
-	case refused:
-		return b.c, nil, nil
 	case err != nil || b == nil:
 		return nil, out, err
+	case refused:
+		return b.c, out, nil
 	}
 	b.settle()
 	for _, c := range slices.Sorted(maps.Keys(cells)) {

@@ -78,7 +78,7 @@ func TestEvidence(t *testing.T) {
 	if closed < 350 || proved < 18 {
 		t.Errorf("only %d programs are closed, and %d proved", closed, proved)
 	}
-	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase, check.Signalled} {
+	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase, check.Signalled, check.Published} {
 		if refuted[k] < 10 {
 			t.Errorf("%d pairs refuted by %s", refuted[k], k)
 		}
@@ -274,6 +274,7 @@ func (m *mutants) forged(t *testing.T, p *facts.Program, c *check.Claims) {
 	}
 	forge(check.NeverEscapes, 0, 0)
 	forge(check.Starts, 0, 0)
+	forge(check.Published, 0, 0)
 	for _, l := range locks[:min(len(locks), 3)] {
 		forge(check.SameLock, l, 0)
 	}
