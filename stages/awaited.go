@@ -46,6 +46,9 @@ type awaited struct {
 	bodies      []body
 	bodiesFound bool
 	claims      map[pta.InstID][]int // signals, by instance
+	// Bodies of Onces with several, and which threads run what outside of them.
+	rivals  []rival
+	outside map[rival][]stage.Set
 }
 
 func newAwaited(r *run, v *stage.View, joins []join) *awaited {

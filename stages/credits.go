@@ -62,9 +62,18 @@ func (s purse) meet(t purse) purse {
 	return purse{min(s.k, t.k), s.more, s.clean && t.clean}
 }
 
-// without forgets units that are counted by a register of an instance (NoReg: any).
-func (s purse) without(n pta.InstID, r facts.Reg) purse {
-	if s.more.n == n && (r == facts.NoReg || s.more.r == r) {
+// after forgets units that are counted by a register of an instance where that is
+// defined again.
+func (s purse) after(n pta.InstID, r facts.Reg) purse {
+	if r != facts.NoReg && s.more.n == n && s.more.r == r {
+		s.more = amount{}
+	}
+	return s
+}
+
+// outside forgets units that are counted by any register of an instance.
+func (s purse) outside(n pta.InstID) purse {
+	if s.more.n == n {
 		s.more = amount{}
 	}
 	return s
@@ -113,7 +122,7 @@ func (c *credits) inst(n pta.InstID, in purse) purse {
 		return out
 	}
 	c.busy[n] = true
-	out := c.body(n, in).without(n, facts.NoReg)
+	out := c.body(n, in).outside(n)
 	c.busy[n] = false
 	if !c.bad {
 		c.memo[creditKey{n, in}] = out
@@ -191,7 +200,7 @@ func (c *credits) pass(n pta.InstID, in purse, shares []share) purse {
 			blk := &f.Blocks[b]
 			s := state[b]
 			for p := blk.Start; p < blk.End && !c.bad; p++ {
-				s = c.point(n, f, p, s).without(n, f.Defines(f.Points[p]))
+				s = c.point(n, f, p, s).after(n, f.Defines(f.Points[p]))
 				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 {
 					// Somewhere inside a callee: nothing is known but that
 					// credit never falls below zero.

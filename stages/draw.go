@@ -38,8 +38,9 @@ func Draw(ctx context.Context, p *facts.Program, opt Options, kind *Drawing) (*g
 		return nil, err
 	}
 	w := stage.NewWorld(res)
-	v := stage.NewView(w, stage.AllEntries)
 	ov := findOverwritten(w)
+	w.Overwritten = ov.Has
+	v := stage.NewView(w, stage.AllEntries)
 	r := &run{w: w, v: v, opt: &opt, over: ov, lock: mustnot.NewLocks(v, ov.Has)}
 	r.pub = newPublished(r, &holders{})
 	r.findScope()

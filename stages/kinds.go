@@ -2,6 +2,7 @@ package stages
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/bfverify/bfverify/pta"
 	"github.com/bfverify/bfverify/stages/stage"
@@ -44,7 +45,7 @@ func (p *parallel) findKinds() {
 		}
 	}
 	for t := range v.Threads {
-		alone[t] = alone[t] || len(p.wait.by[t]) > 0
+		alone[t] = alone[t] || len(p.wait.by[t]) > 0 || slices.ContainsFunc(p.wait.rivals, func(x rival) bool { return p.wait.startedIn(x, t, nil) })
 	}
 	p.kinds = make([]int, len(v.Threads))
 	kinds := map[string]int{}

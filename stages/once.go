@@ -84,6 +84,12 @@ func (a *awaited) findBodies() {
 				from = append(from, n)
 			}
 			enters = func(n pta.InstID, e pta.Edge) bool { return s.claim.enters(a.v, n, e) }
+		case signalBody:
+			x := a.rivals[slices.IndexFunc(a.rivals, func(x rival) bool { return x.signal == i })]
+			for n := range byCell[s.Cell] {
+				from = append(from, n)
+			}
+			enters = a.calls(x)
 		default:
 			continue
 		}
@@ -150,4 +156,99 @@ func (a *awaited) findBody(b *body) {
 			b.only[pta.InstID(m)] = s
 		}
 	}
+}
+
+// Bodies of one Once exclude each other: of several functions that are handed to Do,
+// one at most is ever called. So what one calls, and what the goroutines do that it
+// starts, is in no execution together with what another calls.
+
+// rival is a body of a Once that has several: an instance that Do calls, and its
+// signal.
+type rival struct {
+	cell   uint32
+	n      pta.InstID
+	signal int
+}
+
+// findRivals finds the bodies of Onces that fulfil (S5) and have several.
+func (a *awaited) findRivals() {
+	var all []rival
+	count := map[uint32]int{}
+	for _, c := range findOnceCalls(a.v) {
+		is := func(x rival) bool { return x.cell == c.cell && x.n == c.e.Callee }
+		if oneObject(a.v, c.cell) && !a.overwritten(c.cell) && !slices.ContainsFunc(all, is) {
+			all = append(all, rival{c.cell, c.e.Callee, 0})
+			count[c.cell]++
+		}
+	}
+	for _, x := range all {
+		if count[x.cell] > 1 && len(a.rivals) < maxClaims {
+			x.signal = a.add(signal{kind: signalBody, Cell: x.cell, Need: 1})
+			a.rivals = append(a.rivals, x)
+		}
+	}
+}
+
+// calls reports whether a call is one of Do that runs the body.
+func (a *awaited) calls(x rival) func(pta.InstID, pta.Edge) bool {
+	var list []onceCall
+	for _, c := range findOnceCalls(a.v) {
+		if c.cell == x.cell && c.e.Callee == x.n {
+			list = append(list, c)
+		}
+	}
+	return func(n pta.InstID, e pta.Edge) bool {
+		return slices.Contains(list, onceCall{n, e, x.cell})
+	}
+}
+
+// exclusive reports whether no execution has both a point of instance n by thread t
+// and one of instance m by thread s.
+func (a *awaited) exclusive(t int, n pta.InstID, s int, m pta.InstID) bool {
+	for _, x := range a.rivals {
+		for _, y := range a.rivals {
+			if x.cell == y.cell && x != y && a.inBody(x, t, n) && a.inBody(y, s, m) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inBody reports whether thread t runs an instance only inside a body, or is started
+// there.
+func (a *awaited) inBody(x rival, t int, n pta.InstID) bool {
+	return a.inside(x, t, n) || a.startedIn(x, t, nil)
+}
+
+// startedIn reports whether all starts of a thread are in a body, or by threads for
+// which this holds.
+func (a *awaited) startedIn(x rival, t int, within []int) bool {
+	starts := startsOf(a.v, t)
+	if t == 0 || len(starts) == 0 || slices.Contains(within, t) {
+		return false
+	}
+	within = append(within[:len(within):len(within)], t)
+	for _, st := range starts {
+		for _, u := range a.v.ThreadsOf(st.Inst) {
+			if !a.inside(x, u, st.Inst) && !a.startedIn(x, u, within) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inside reports whether thread t runs an instance only inside a body.
+func (a *awaited) inside(x rival, t int, n pta.InstID) bool {
+	v := a.v
+	outside, ok := a.outside[x]
+	if !ok {
+		outside = v.FlowThreads(v.ThreadEntry, a.calls(x))
+		if a.outside == nil {
+			a.outside = map[rival][]stage.Set{}
+		}
+		a.outside[x] = outside
+	}
+	return v.Runs(t, n) && !v.ThreadPool().Has(outside[n], t)
 }

@@ -19,6 +19,8 @@ import (
 //	     waited for (awaited.go)
 //	(H5) both lie in the body of one Once, which runs at most once, or behind one
 //	     branch that is taken at most once (claims.go)
+//	(H6) both are by one goroutine, though where it is started comes round again
+//	(H7) they belong to two bodies of one Once, of which one runs at most (once.go)
 type parallel struct {
 	v    *stage.View
 	run  *running
@@ -94,6 +96,11 @@ func (p *parallel) class(t int, n pta.InstID, q uint32, awaited stage.Set) *stag
 			k.before = p.signals.Or(k.before, p.signals.One(i))
 		}
 	}
+	for _, x := range p.wait.rivals {
+		if p.wait.startedIn(x, t, nil) {
+			k.before = p.signals.Or(k.before, p.signals.One(x.signal))
+		}
+	}
 	for _, b := range p.wait.bodiesWith(n) {
 		if p.v.ThreadPool().Has(b.threads, t) {
 			k.before = p.signals.Or(k.before, p.signals.One(b.signal))
@@ -157,6 +164,16 @@ func (p *parallel) ordered(a, b *stage.OrderClass) stage.Evidence {
 }
 
 func (p *parallel) decide(a, b *stage.OrderClass) stage.Evidence {
+	if a.Thread == b.Thread && p.v.Threads[a.Thread].Single { // (H6)
+		return stage.Ordered{Rule: "program order", Thread: a.Thread}
+	}
+	for _, x := range p.wait.rivals { // (H7)
+		for _, y := range p.wait.rivals {
+			if x != y && x.cell == y.cell && a.Before.Has(x.signal) && b.Before.Has(y.signal) {
+				return p.wait.signals[x.signal].evidence(a.Thread)
+			}
+		}
+	}
 	for i := range p.wait.signals { // (H4), (H5)
 		s := &p.wait.signals[i]
 		switch {

@@ -14,6 +14,7 @@ import (
 //	(B1) they are of one goroutine, and the access cannot follow the spot
 //	(B2) the access precedes every start of the goroutines that run the spot
 //	(B3) the goroutine at the spot has waited for a signal that the access precedes
+//	(B4) or no execution has both: they belong to two bodies of one Once (once.go)
 //
 // A join precedes what it waits for by its own rule, (S6).
 
@@ -28,7 +29,7 @@ func (a *awaited) before(i, t int, n pta.InstID, p uint32) bool {
 func (a *awaited) beforeSignal(i, t int, n pta.InstID, p uint32, within []int) bool {
 	s := &a.signals[i]
 	switch s.kind {
-	case signalOnce, signalClaim:
+	case signalOnce, signalClaim, signalBody:
 		return false // see once.go
 	case signalWait:
 		af := s.after[t]
@@ -61,6 +62,9 @@ func (a *awaited) spotAfter(t int, n pta.InstID, p uint32, sp spot, within []int
 func (a *awaited) spotOf(s, t int, n pta.InstID, p uint32, sp spot, within []int) bool {
 	if s == t && a.v.Threads[t].Single { // (B1)
 		return !a.afterSpot(t, sp).Has(a.v, n, p)
+	}
+	if a.exclusive(t, n, s, sp.Inst) { // (B4)
+		return true
 	}
 	if !slices.Contains(within, s) && s != 0 { // (B2)
 		in := append(within[:len(within):len(within)], s)

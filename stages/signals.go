@@ -21,10 +21,11 @@ const (
 	signalWait                    // a Wait after which nothing that it waits for can start
 	signalFlag                    // a value seen that only certain stores leave
 	signalClaim                   // none waits: see claims.go
+	signalBody                    // none waits: one body of a Once with several
 )
 
 // ruleNames are the signals' names in evidence.
-var ruleNames = [...]string{"close", "message", "send", "receive", "once", "wait", "flag", "claim"}
+var ruleNames = [...]string{"close", "message", "send", "receive", "once", "wait", "flag", "claim", "another body of once"}
 
 // signal is a synchronisation object whose use orders: what precedes its spots
 // (of every one, or of some; see precede.go) happens before whatever follows Need
@@ -187,6 +188,7 @@ func (a *awaited) findOps() (cells []uint32, onces []uint32) {
 func (a *awaited) findSignals(locks *mustnot.Locks) {
 	v := a.v
 	cells, onces := a.findOps()
+	a.findRivals()
 	for _, c := range cells {
 		o := a.ops[c]
 		if o.wild || !oneObject(v, c) || o.mutex && a.overwritten(c) { // (S1)

@@ -145,8 +145,9 @@ func Verify(ctx context.Context, p *facts.Program, opt Options) ([]export.Result
 	}
 	opt.Progress("accesses", 0, 0)
 	w := stage.NewWorld(res)
-	full := stage.NewView(w, stage.AllEntries)
 	ov := findOverwritten(w)
+	w.Overwritten = ov.Has
+	full := stage.NewView(w, stage.AllEntries)
 	opt.Progress("locks", 0, 0)
 	start := time.Now()
 	shared := &shared{over: ov, locks: mustnot.NewLocks(full, ov.Has)}

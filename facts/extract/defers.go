@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -532,18 +533,18 @@ func (l *lowering) appendCall(c *ssa.CallCommon, dst ssa.Value) {
 
 // surelyFull reports whether s's length equals its capacity, as it is defined:
 // s[lo:hi:hi], make with one length, a literal, or a variable captured by value
-// that was assigned once, one of those.
+// that holds one of those where it is captured.
 func (l *lowering) surelyFull(s ssa.Value) bool {
 	switch s := s.(type) {
 	case *ssa.UnOp:
 		if fv, ok := s.X.(*ssa.FreeVar); ok && s.Op == token.MUL && l.byValue[fv] {
-			if v := assignedOnce(fv); v != nil {
+			if v := captured(fv); v != nil {
 				return l.surelyFull(v)
 			}
 		}
 	case *ssa.Slice:
 		if s.Max != nil && s.High != nil {
-			return sameInt(s.Max, s.High)
+			return l.sameInt(s.Max, s.High)
 		}
 		// Of an array: full if it ends with the array.
 		if p, ok := s.X.Type().Underlying().(*types.Pointer); ok && s.Max == nil {
@@ -558,14 +559,14 @@ func (l *lowering) surelyFull(s ssa.Value) bool {
 			}
 		}
 	case *ssa.MakeSlice:
-		return sameInt(s.Len, s.Cap)
+		return l.sameInt(s.Len, s.Cap)
 	}
 	return false
 }
 
-// assignedOnce returns the only value ever assigned to the variable that a free
-// variable is bound to, or nil.
-func assignedOnce(fv *ssa.FreeVar) ssa.Value {
+// captured returns what the variable that a free variable is bound to holds where it
+// is captured, if that is one value, or nil.
+func captured(fv *ssa.FreeVar) ssa.Value {
 	fn := fv.Parent()
 	for i, f := range fn.FreeVars {
 		if f != fv {
@@ -578,27 +579,77 @@ func assignedOnce(fv *ssa.FreeVar) ssa.Value {
 			}
 			switch b := m.Bindings[i].(type) {
 			case *ssa.FreeVar:
-				return assignedOnce(b)
+				return captured(b)
 			case *ssa.Alloc:
-				var val ssa.Value
-				for _, r := range *b.Referrers() {
-					if st, ok := r.(*ssa.Store); ok {
-						if val != nil {
-							return nil
-						}
-						val = st.Val
-					}
-				}
-				return val
+				return lastStored(b, m)
 			}
 		}
 	}
 	return nil
 }
 
+// lastStored returns what a variable holds where an instruction executes, if that is
+// what one store has stored there on every path; or nil. The variable's address is
+// used for loads, stores and bindings that only load alone.
+func lastStored(a *ssa.Alloc, at ssa.Instruction) ssa.Value {
+	var last *ssa.Store
+	blk := at.Block()
+	for steps := 0; steps < 64; steps++ { // back to the only block before
+		instrs := blk.Instrs
+		if blk == at.Block() && steps == 0 {
+			instrs = instrs[:slices.Index(instrs, at)]
+		}
+		for _, in := range slices.Backward(instrs) {
+			if st, ok := in.(*ssa.Store); ok && st.Addr == a {
+				last = st
+				break
+			}
+			if in == ssa.Instruction(a) {
+				return nil
+			}
+		}
+		if last != nil || len(blk.Preds) == 0 {
+			break
+		}
+		// Of a block with several before, the one that dominates them all, if nothing
+		// on the way stores.
+		idom := blk.Idom()
+		if idom == nil || len(blk.Preds) > 1 && storesBetween(a, idom, blk) {
+			return nil
+		}
+		blk = idom
+	}
+	if last == nil {
+		return nil
+	}
+	return last.Val
+}
+
+// storesBetween reports whether a block on some path from one block to another, which
+// it dominates, stores to a variable.
+func storesBetween(a *ssa.Alloc, from, to *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{from: true}
+	todo := slices.Clone(to.Preds)
+	for len(todo) > 0 {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[b] {
+			continue
+		}
+		seen[b] = true
+		for _, in := range b.Instrs {
+			if st, ok := in.(*ssa.Store); ok && st.Addr == a {
+				return true
+			}
+		}
+		todo = append(todo, b.Preds...)
+	}
+	return false
+}
+
 // sameInt reports whether two integer values are surely equal: one SSA value,
 // equal constants, or the length of one slice value taken twice.
-func sameInt(x, y ssa.Value) bool {
+func (l *lowering) sameInt(x, y ssa.Value) bool {
 	if x == y {
 		return true
 	}
@@ -616,9 +667,32 @@ func sameInt(x, y ssa.Value) bool {
 		by, ok2 := ly.Call.Value.(*ssa.Builtin)
 		// The length of a map or channel changes.
 		_, slice := sliceElem(lx.Call.Args[0].Type())
-		return ok1 && ok2 && slice && bx.Name() == "len" && by.Name() == "len" && lx.Call.Args[0] == ly.Call.Args[0]
+		return ok1 && ok2 && slice && bx.Name() == "len" && by.Name() == "len" && l.sameLoad(lx.Call.Args[0], ly.Call.Args[0])
 	}
 	return false
+}
+
+// sameLoad reports whether two values are surely equal: one SSA value, or two loads in
+// one block of a variable that nothing else stores to, without a store in between.
+func (l *lowering) sameLoad(x, y ssa.Value) bool {
+	if x == y {
+		return true
+	}
+	p, ok1 := x.(*ssa.UnOp)
+	q, ok2 := y.(*ssa.UnOp)
+	if !ok1 || !ok2 || p.Op != token.MUL || q.Op != token.MUL || p.X != q.X || p.Block() != q.Block() {
+		return false
+	}
+	a, ok := p.X.(*ssa.Alloc)
+	if !ok || !l.capture[a] {
+		return false
+	}
+	instrs := p.Block().Instrs
+	i, j := slices.Index(instrs, ssa.Instruction(p)), slices.Index(instrs, ssa.Instruction(q))
+	return !slices.ContainsFunc(instrs[min(i, j):max(i, j)], func(in ssa.Instruction) bool {
+		st, ok := in.(*ssa.Store)
+		return ok && st.Addr == a
+	})
 }
 
 // addsOne reports whether at least one element is appended: t is the whole of

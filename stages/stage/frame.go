@@ -37,7 +37,7 @@ func (v *View) InFrame(fr Frame, own Bits) *View {
 	}
 	in := &View{World: w, root: fr.Root, known: &known{own, map[pta.ObjID]bool{}}, skipTest: v.skipTest}
 	in.live()
-	in.Once = in.once(fr.Root, in.Live.Has, true)
+	in.findOnce()
 	in.findThreads()
 	return in
 }

@@ -15,8 +15,9 @@ type View struct {
 	// Once are the instances entered at most once in the whole run.
 	Once     Bits
 	root     pta.InstID
-	known    *known     // nil: all objects
-	inLive   [][]Caller // call edges of the view into each instance
+	called   []pta.InstID // see bodies
+	known    *known       // nil: all objects
+	inLive   [][]Caller   // call edges of the view into each instance
 	skipTest map[uint32]bool
 	threads  threads
 	idom     []int32 // see dominate.go
@@ -42,9 +43,48 @@ func NewView(w *World, entry int) *View {
 		}
 	}
 	v.live()
-	v.Once = v.once(v.root, v.Live.Has, true)
+	v.findOnce()
 	v.findThreads()
 	return v
+}
+
+// findOnce computes Once. In each round more objects are known to be made at most
+// once, and so more bodies of Do.
+func (v *View) findOnce() {
+	v.Once = NewBits(len(v.Res.Insts))
+	for range 4 {
+		once := v.once(v.root, v.Live.Has, true)
+		if slices.Equal(once, v.Once) {
+			break
+		}
+		v.Once = once
+	}
+}
+
+// body reports whether nothing enters an instance but calls as the body of Do, all
+// of one Once, one object that nothing overwrites. So it is entered at most once.
+func (v *View) body(n pta.InstID) bool {
+	cell := uint32(0)
+	for _, c := range v.inLive[n] {
+		if c.Kind != pta.EdgeCall {
+			return false
+		}
+		once := v.Res.Func(c.Inst).Calls[c.Row].Once
+		if once == facts.NoReg {
+			return false
+		}
+		x, ok := v.Single(c.Inst, once)
+		if !ok || cell != 0 && x != cell {
+			return false
+		}
+		cell = x
+	}
+	if cell == 0 || v.Overwritten == nil || v.Overwritten(cell) {
+		return false
+	}
+	o, off := v.Res.Object(cell)
+	ob := &v.Res.Objs[o]
+	return ob.Type != 0 && !ob.Untyped && v.Res.Cell(o, off).Array == 0 && v.OnceObject(o)
 }
 
 // live computes what runs at all, and the edges of the view.
@@ -125,9 +165,25 @@ func (v *View) Under(entry int) Bits {
 	return b
 }
 
-// once returns the instances of within that are entered at most once: root,
-// and those with exactly one call edge, from such an instance, at a row that
-// runs at most once. With spawns, go statements count as call edges.
+// bodies lists the live instances that some Do calls, ascending.
+func (v *View) bodies() []pta.InstID {
+	if v.called == nil {
+		v.called = []pta.InstID{}
+		for n := range v.inLive {
+			for _, c := range v.inLive[n] {
+				if c.Kind == pta.EdgeCall && v.Res.Func(c.Inst).Calls[c.Row].Once != facts.NoReg {
+					v.called = append(v.called, pta.InstID(n))
+					break
+				}
+			}
+		}
+	}
+	return v.called
+}
+
+// once returns the instances of within that are entered at most once: root, bodies
+// of one Once, and those with exactly one call edge, from such an instance, at a row
+// that runs at most once. With spawns, go statements count as call edges.
 func (v *View) once(root pta.InstID, within func(int) bool, spawns bool) Bits {
 	once := NewBits(len(v.Res.Insts))
 	edges := func(n pta.InstID) int { // 2: two or more
@@ -144,6 +200,11 @@ func (v *View) once(root pta.InstID, within func(int) bool, spawns bool) Bits {
 	}
 	once.Add(int(root))
 	todo := []pta.InstID{root}
+	for _, n := range v.bodies() {
+		if within(int(n)) && v.body(n) && once.Add(int(n)) {
+			todo = append(todo, n)
+		}
+	}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]

@@ -60,9 +60,13 @@ type World struct {
 	// instance.
 	InstsOf map[facts.FuncID][]pta.InstID
 	ByInst  [][]uint32
-	flows   []*Flow    // by function
-	dead    []Bits     // by instance: blocks that are never entered; nil if none
-	cuts    [][]uint32 // by instance: points after which control never goes on
+	// Overwritten tells which cells of synchronisation objects a plain store may
+	// overwrite; nil: any. It is set before Views are made.
+	Overwritten func(cell uint32) bool
+
+	flows []*Flow    // by function
+	dead  []Bits     // by instance: blocks that are never entered; nil if none
+	cuts  [][]uint32 // by instance: points after which control never goes on
 
 	values   *values
 	partners *partners
