@@ -52,7 +52,7 @@ func BenchmarkLocks(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			newPlain(v, l.opAt, l.Effects().SameLoads)
+			newPlain(v, l.opAt, l.Effects().SameLoads, l.Effects().WrittenOnce)
 		}
 	})
 }

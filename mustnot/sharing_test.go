@@ -220,7 +220,7 @@ func comparePlain(t *testing.T, p *facts.Program, cfg pta.Config) (held int) {
 	}
 	v := stage.NewView(stage.NewWorld(res), stage.AllEntries)
 	got := NewLocks(v, func(uint32) bool { return false })
-	want := newPlain(v, got.opAt, got.Effects().SameLoads)
+	want := newPlain(v, got.opAt, got.Effects().SameLoads, got.Effects().WrittenOnce)
 	bad := func(n pta.InstID, what string, x, y any) {
 		t.Errorf("%s, %s k=%d: %s of instance %d, %s: shared %v, plain %v", p.Path, cfg.Policy, cfg.K, what, n, res.Func(n).Name, x, y)
 	}

@@ -14,7 +14,7 @@ import (
 //
 //	(L1) a goroutine starts with nothing; an instance that is called starts with no
 //	     more than every caller holds, in names of its parameters; Own with nothing
-//	(L2) an acquire adds its operand's names
+//	(L2) an acquire adds its operand's names; who holds for writing holds for reading
 //	(L3) a release takes away every name that may be its operand: a cell that it may
 //	     point to, or a register that may point into the object of such a cell
 //	(L4) a call takes away what some callee may release without having acquired it,
@@ -128,7 +128,11 @@ func (k *checker) step(i InstID, f *facts.Func, p uint32, s State) (out, panics 
 	case facts.OpSync:
 		switch y := &f.Syncs[pt.Row]; y.Op {
 		case facts.SyncAcquire: // (L2)
-			s = State{Locks: Sorted(append(k.names(i, f, y.Obj, y.Write), s.Locks...))}
+			held := append(k.names(i, f, y.Obj, false), s.Locks...)
+			if y.Write {
+				held = append(held, k.names(i, f, y.Obj, true)...)
+			}
+			s = State{Locks: Sorted(held)}
 		case facts.SyncRelease: // (L3)
 			gone := k.set(k.pts(i, y.Obj, 0))
 			s = s.drop(func(n Lock) bool { return k.mayBe(i, f, n, gone) })

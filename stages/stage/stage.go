@@ -87,6 +87,8 @@ type Guard struct {
 	Write  bool
 	// Element: Delta is between addresses of one element, computed more than once.
 	Element bool
+	// Again: something gives the lock up and takes it again (mustnot, L7).
+	Again bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -161,8 +163,12 @@ type Drawn struct {
 	Head         int
 }
 
-// SameLock: both hold the lock at Cell, one object, in modes that exclude.
-type SameLock struct{ Cell uint32 }
+// SameLock: both hold the lock at Cell, one object, in modes that exclude. With Again,
+// something gives up a lock there and takes it again.
+type SameLock struct {
+	Cell  uint32
+	Again bool
+}
 
 // Inherited: one access is by goroutines that an activation of Root starts and waits
 // for while it holds the lock at Cell. The other access holds it; or it is the same
@@ -174,10 +180,11 @@ type Inherited struct {
 }
 
 // SameBase: both hold the lock Delta bytes from the accessed location. With Element,
-// that is in an element whose address is computed more than once.
+// that is in an element whose address is computed more than once; Again as above.
 type SameBase struct {
 	Delta   int64
 	Element bool
+	Again   bool
 }
 
 // SameOwner: both hold the lock at Cell of the object that owns the accessed one.
