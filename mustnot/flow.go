@@ -132,11 +132,16 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, sh *shape, sp *shapePoint, s h
 		}
 	case call: // (L4)
 		gained, some := nothing, false
+		panics = s
 		for _, e := range l.v.EdgesAt(n, f.Points[sp.point]) {
 			g := nothing
 			if !stage.IsSpawn(e.Kind) && l.rel.Has(int(e.Callee)) {
 				if r := l.releases[e.Callee]; s != nothing && r != stage.None {
-					s = l.sets.drop(s, func(m Name) bool { return l.mayBe(n, m, r) })
+					gone := func(m Name) bool { return l.mayBe(n, m, r) }
+					s = l.sets.drop(s, gone)
+					if !l.relocks(e.Callee) { // (L8)
+						panics = l.sets.drop(panics, gone)
+					}
 				}
 				if e.Kind == pta.EdgeCall {
 					g = l.translateOut(f, sh, e)
@@ -147,7 +152,6 @@ func (l *Locks) step(n pta.InstID, f *facts.Func, sh *shape, sp *shapePoint, s h
 			}
 			gained, some = g, true
 		}
-		panics = s
 		s = l.sets.union(s, gained)
 	}
 	return s, panics

@@ -15,10 +15,13 @@
 //	(L4) a call removes what it may release without having acquired it itself,
 //	     and adds what every return of every callee surely acquired
 //	(L5) a register that is defined again loses its names
-//	(L6) states meet by intersection; what panics takes the state before the
-//	     point, less what the callee may release
+//	(L6) states meet by intersection, where a lock held for writing is held for
+//	     reading, too; what panics takes the state before the point, less what the
+//	     callee may release
 //	(L7) closures that are called where they are made: see onces.go, which also says
 //	     how a sync.Once is a lock
+//	(L8) a callee that gives up a lock only to take it again has released nothing
+//	     when it panics (relock.go)
 //
 // (L4) is sound for a callee that acquires and releases the caller's lock: it
 // would block for ever at the acquire while the caller holds it for writing,
@@ -65,6 +68,8 @@ type Locks struct {
 	heads    []held                // see flow
 	blocks   map[pta.InstID][]held // states at the heads of blocks, see At
 	bad      map[uint32]string     // cells that are no guards, and why
+	relock   map[pta.InstID]bool   // see relocks
+	again    stage.Set             // cells of locks that something gives up and takes again
 	owners   owners
 	bounds   map[callKey][]binding
 	chans    map[spot]lockOp // operations on channels that are locks, see chanlock.go
@@ -80,11 +85,12 @@ func NewLocks(v *stage.View, overwritten func(uint32) bool) *Locks {
 		rel: stage.NewBits(n), takes: stage.NewBits(n), holding: stage.NewBits(n), index: map[uint32]int{},
 		exact: map[*pta.Set]stage.Set{}, near: map[*pta.Set]stage.Set{}, meets: map[[2]stage.Set]bool{}, one: map[uint32]bool{},
 		releases: make([]stage.Set, n), acquires: make([]held, n), entry: make([]held, n),
-		blocks: map[pta.InstID][]held{}, bounds: map[callKey][]binding{}, bad: map[uint32]string{},
+		blocks: map[pta.InstID][]held{}, bounds: map[callKey][]binding{}, bad: map[uint32]string{}, relock: map[pta.InstID]bool{},
 	}
 	l.findChanLocks()
 	l.solve()
 	l.usable(overwritten)
+	l.findAgain()
 	return l
 }
 

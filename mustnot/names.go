@@ -59,6 +59,24 @@ func (s Set) has(n Name) bool {
 	return ok
 }
 
+// meet returns the names in both sets, and those for reading of locks that one set has
+// for writing, the other for reading only. (L6)
+func (s Set) meet(t Set) Set {
+	var out Set
+	for _, n := range s {
+		other := n
+		other.Write = !n.Write
+		switch {
+		case t.has(n):
+			out = append(out, n)
+		case t.has(other) && !s.has(other):
+			n.Write = false
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // held is a Set in a table. Equal sets of one table are equal numbers.
 type held uint32
 
@@ -133,7 +151,8 @@ func (t *table) union(g, h held) held {
 	return g
 }
 
-// meet returns the names in both.
+// meet returns the names in both; what is held for writing in one and for reading in
+// the other is held for reading. (L6)
 func (t *table) meet(g, h held) held {
 	switch {
 	case g == h:
@@ -146,7 +165,7 @@ func (t *table) meet(g, h held) held {
 	k := [2]held{g, h}
 	m, ok := t.memo[k]
 	if !ok {
-		m = t.drop(g, func(n Name) bool { return !t.sets[h].has(n) })
+		m = t.of(t.sets[g].meet(t.sets[h]))
 		t.memo[k] = m
 	}
 	return m

@@ -8,7 +8,7 @@ import (
 	"github.com/bfverify/bfverify/stages/stage"
 )
 
-// plain is the plain twin of Locks: rules (L1) to (L6) on every instance that
+// plain is the plain twin of Locks: rules (L1) to (L8) on every instance that
 // locks, unlocks, or calls one that does, point by point and in any order until
 // nothing changes. Nothing is shared, skipped or remembered between instances.
 type plain struct {
@@ -17,6 +17,7 @@ type plain struct {
 	same     func(*facts.Func) map[facts.Reg]facts.Reg
 	bound    func(*facts.Func, pta.Edge) []binding
 	inBody   func(pta.InstID, *facts.Func, pta.Edge) Set
+	once     func(uint32) bool
 	rel      map[pta.InstID]bool
 	releases map[pta.InstID]map[uint32]bool
 	acquires map[pta.InstID]Set
@@ -26,7 +27,7 @@ type plain struct {
 }
 
 func newPlain(real *Locks) *plain {
-	l := &plain{v: real.v, opAt: real.opAt, same: real.Effects().SameLoads, bound: real.bound,
+	l := &plain{v: real.v, opAt: real.opAt, same: real.Effects().SameLoads, bound: real.bound, once: real.Effects().WrittenOnce,
 		inBody: func(n pta.InstID, f *facts.Func, e pta.Edge) Set { return real.sets.sets[real.inBody(n, f, e)] },
 		rel:    map[pta.InstID]bool{}, releases: map[pta.InstID]map[uint32]bool{}, acquires: map[pta.InstID]Set{},
 		entry: map[pta.InstID]Set{}, roots: map[facts.FuncID][]root{}, blocks: map[pta.InstID][]*Set{}}
@@ -45,7 +46,20 @@ func (s Set) with(n Name) Set {
 
 func (s Set) without(gone func(Name) bool) Set { return slices.DeleteFunc(slices.Clone(s), gone) }
 
-func (s Set) meet(t Set) Set { return s.without(func(n Name) bool { return !t.has(n) }) }
+// both returns what two sets have in common; of a lock that they have in different
+// modes only, the weaker one: (L6).
+func (s Set) both(t Set) Set {
+	common := s.without(func(n Name) bool { return !t.has(n) })
+	out := common
+	for _, n := range append(slices.Clone(s), t...) {
+		w, r := n, n
+		w.Write, r.Write = true, false
+		if !common.has(w) && (s.has(w) && t.has(r) || s.has(r) && t.has(w)) {
+			out = out.with(r)
+		}
+	}
+	return out
+}
 
 // add adds the elements of b to a and reports whether any was new.
 func add(a, b map[uint32]bool) (grew bool) {
@@ -302,6 +316,9 @@ func (l *plain) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 			}
 			if r := l.releases[e.Callee]; len(s) > 0 && len(r) > 0 {
 				s = s.without(func(m Name) bool { return l.mayBe(n, m, r) })
+				if !findRelock(l.v, e.Callee, l.rootOf, l.once) { // (L8)
+					panics = panics.without(func(m Name) bool { return l.mayBe(n, m, r) })
+				}
 			}
 			var g Set
 			if e.Kind == pta.EdgeCall {
@@ -310,10 +327,9 @@ func (l *plain) step(n pta.InstID, f *facts.Func, p uint32, s Set) (out Set, pan
 			if first {
 				gained, first = g, false
 			} else {
-				gained = gained.meet(g)
+				gained = gained.both(g)
 			}
 		})
-		panics = s
 		if some {
 			for _, m := range gained {
 				s = s.with(m)
@@ -408,7 +424,7 @@ func (l *plain) flow(n pta.InstID, entry Set) []*Set {
 				changed = true
 				return
 			}
-			if m := in[b].meet(s); len(m) != len(*in[b]) {
+			if m := in[b].both(s); !slices.Equal(m, *in[b]) {
 				in[b] = &m
 				changed = true
 			}
@@ -423,7 +439,7 @@ func (l *plain) flow(n pta.InstID, entry Set) []*Set {
 			for p := blk.Start; p < blk.End; p++ {
 				out, panics := l.step(n, f, p, s)
 				if f.Points[p].Flags&facts.MayPanic != 0 && blk.Panic >= 0 { // (L6)
-					meet(int(blk.Panic), s.meet(panics))
+					meet(int(blk.Panic), s.both(panics))
 				}
 				s = out
 				if l.v.Cut(n, p) {
@@ -472,7 +488,7 @@ func (l *plain) exit(n pta.InstID) Set {
 		if first {
 			out, first = s, false
 		} else {
-			out = out.meet(s)
+			out = out.both(s)
 		}
 	}
 	return out
@@ -496,8 +512,8 @@ func (l *plain) enter() {
 		push := func(c pta.InstID, s Set) {
 			old, ok := l.entry[c]
 			if ok {
-				m := old.meet(s)
-				if len(m) == len(old) {
+				m := old.both(s)
+				if slices.Equal(m, old) {
 					return
 				}
 				s = m

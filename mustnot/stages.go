@@ -22,7 +22,7 @@ func RefuteGlobalLock(p *stage.Pair) stage.Evidence {
 	for _, g := range p.A.Locks {
 		for _, h := range p.B.Locks {
 			if g.Object && h.Object && g.Cell == h.Cell && g.Once == h.Once && (g.Write || h.Write) {
-				return stage.SameLock{Cell: g.Cell, Once: g.Once}
+				return stage.SameLock{Cell: g.Cell, Once: g.Once, Again: g.Again || h.Again}
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func RefuteLocalLock(p *stage.Pair) stage.Evidence {
 			case g.Way != 0 && g.Cell == h.Cell:
 				return stage.SameOwner{Cell: g.Cell}
 			case g.Way == 0 && g.Delta == h.Delta:
-				return stage.SameBase{Delta: g.Delta, Element: g.Element || h.Element, Once: g.Once}
+				return stage.SameBase{Delta: g.Delta, Element: g.Element || h.Element, Once: g.Once, Again: g.Again || h.Again}
 			}
 		}
 	}
@@ -83,9 +83,9 @@ func (l *Locks) GuardsAt(a *stage.Access, cell uint32) []stage.Guard {
 			continue
 		}
 		if name.Object {
-			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write, Once: name.Once})
+			out = append(out, stage.Guard{Object: true, Cell: name.Cell, Write: name.Write, Once: name.Once, Again: l.mayBe(a.Inst, name, l.again)})
 		} else if ok && name.Reg == rt.reg {
-			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write, Once: name.Once, Element: l.shapeOf(f).again.Has(int(rt.reg))})
+			out = append(out, stage.Guard{Delta: name.Off - rt.off - delta, Write: name.Write, Once: name.Once, Element: l.shapeOf(f).again.Has(int(rt.reg)), Again: l.mayBe(a.Inst, name, l.again)})
 		} else if plain {
 			if way, ok := l.Effects().StablePath(a.Inst, a.Point, name.Reg, f.Mems[a.Row].Base, cell); ok {
 				way = string(binary.LittleEndian.AppendUint64([]byte(way), uint64(name.Off)))

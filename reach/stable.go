@@ -64,6 +64,10 @@ func (e *Effects) StablePath(n pta.InstID, point uint32, r, base facts.Reg, cell
 	return string(way), true
 }
 
+// WrittenOnce reports whether the field at a cell of an abstract object is written at
+// most once in each object, so that it holds nil and then one value.
+func (e *Effects) WrittenOnce(cell uint32) bool { return e.writtenOnce(cell) }
+
 // writtenOnce reports whether a field of each object is written at most once:
 //
 //	(W1) recognised stores alone write it, and it lies in no array

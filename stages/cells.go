@@ -195,7 +195,7 @@ func (r *run) sign(cell uint32, classes []*stage.Class) signature {
 		b = binary.AppendUvarint(b, uint64(c.Tuples))
 		b = binary.AppendUvarint(b, uint64(len(c.Locks)))
 		for _, g := range c.Locks {
-			flag(g.Object, g.Stable, g.Write, g.Once)
+			flag(g.Object, g.Stable, g.Write, g.Once, g.Again)
 			b = binary.AppendUvarint(b, uint64(g.Cell))
 			b = binary.AppendVarint(b, g.Delta)
 			b = binary.AppendUvarint(b, uint64(g.Way))

@@ -196,6 +196,9 @@ func (rp *report) why(p *stage.Pair, by stage.Evidence, at int) {
 	if trace == nil && (rp.r.opt.Why == "" || len(rp.rows) >= maxWhy) || !p.A.InScope && !p.B.InScope && !(p.A.User && p.B.User) {
 		return
 	}
+	if o, _ := rp.r.v.Res.Object(p.Cell); trace != nil && !p.A.InScope && !p.B.InScope && !rp.r.madeInScope(o) {
+		return // out of scope, where -why shows more
+	}
 	for _, x := range p.A.Members {
 		for _, y := range p.B.Members {
 			pa, _ := rp.shown(x)

@@ -9,7 +9,7 @@ import (
 // Locks that are surely held, as facts. A lock is named by a cell that is one
 // variable, or by a register and a distance in bytes from what it points to.
 //
-//	(L1) an acquire adds its operand's names
+//	(L1) an acquire adds its operand's names; who holds for writing holds for reading
 //	(L2) a release takes away every name that may be its operand: a cell that it may
 //	     point to, or a register that may point into the object of such a cell; and
 //	     a call all that some callee may release without having acquired it
@@ -58,7 +58,12 @@ func (k *checker) acquired(i InstID, f *facts.Func, pt facts.Point) []Fact {
 	if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncAcquire {
 		return nil
 	}
-	return k.names(i, f, f.Syncs[pt.Row].Obj, f.Syncs[pt.Row].Write)
+	y := &f.Syncs[pt.Row]
+	out := k.names(i, f, y.Obj, false)
+	if y.Write {
+		out = append(out, k.names(i, f, y.Obj, true)...)
+	}
+	return out
 }
 
 // afterRelease takes away what a release may. (L2)

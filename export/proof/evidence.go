@@ -107,6 +107,10 @@ func (ev *cellEvidence) class(w *stage.World, c *stage.Class) int {
 	return n
 }
 
+// again is the kind of evidence about locks that are given up and taken again, which
+// the checker does not judge.
+const again = "a lock given up and taken again"
+
 // evidence writes what a stage found as the checker reads it.
 func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	if by == nil {
@@ -128,7 +132,9 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 			e.Kind, e.Of = "signalled: "+by.Rule, 0
 		}
 	case stage.SameLock:
-		e.Kind, e.Of = check.SameLock, b.cell[by.Cell]
+		if e.Kind, e.Of = check.SameLock, b.cell[by.Cell]; by.Again {
+			e.Kind = again
+		}
 		if o, _ := b.r.Object(by.Cell); b.r.Objs[o].Kind == pta.ObjSite {
 			if k, _ := b.r.SiteKind(o); k == facts.SiteChan {
 				e.Kind = "a channel as lock"
@@ -140,6 +146,8 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	case stage.SameBase:
 		if e.Kind, e.Delta = check.SameBase, by.Delta; by.Element {
 			e.Kind = "same-base of an element"
+		} else if by.Again {
+			e.Kind = again
 		}
 		if by.Once {
 			e.Kind = "same-base of a Once"

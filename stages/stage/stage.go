@@ -90,6 +90,8 @@ type Guard struct {
 	// Once: a sync.Once, held for writing by what Do calls, and for reading by what
 	// follows a Do.
 	Once bool
+	// Again: something gives the lock up and takes it again (mustnot, L8).
+	Again bool
 }
 
 // Evidence says why a pair cannot race, as data that a checker can verify.
@@ -164,10 +166,12 @@ type Drawn struct {
 	Head         int
 }
 
-// SameLock: both hold the lock at Cell, one object, in modes that exclude.
+// SameLock: both hold the lock at Cell, one object, in modes that exclude. With Again,
+// something gives up a lock there and takes it again.
 type SameLock struct {
-	Cell uint32
-	Once bool // a sync.Once
+	Cell  uint32
+	Once  bool // a sync.Once
+	Again bool
 }
 
 // Inherited: one access is by goroutines that an activation of Root starts and waits
@@ -180,11 +184,12 @@ type Inherited struct {
 }
 
 // SameBase: both hold the lock Delta bytes from the accessed location. With Element,
-// that is in an element whose address is computed more than once.
+// that is in an element whose address is computed more than once; Again as above.
 type SameBase struct {
 	Delta   int64
 	Element bool
 	Once    bool // a sync.Once
+	Again   bool
 }
 
 // SameOwner: both hold the lock at Cell of the object that owns the accessed one.

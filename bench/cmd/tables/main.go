@@ -23,6 +23,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bfverify/bfverify/bench/popl07"
 )
 
 // A program is one program to measure.
@@ -40,7 +42,8 @@ var programs = []program{
 
 // settings are the command line.
 type settings struct {
-	root     string // of the repository
+	root     string   // of the repository
+	names    []string // of programs, as given; empty: all
 	programs []program
 	configs  []string // of table pta; empty: all
 	rounds   int
@@ -55,6 +58,7 @@ var tables = []struct {
 }{
 	{"pta", ptaTable},
 	{"cache", cacheTable},
+	{"popl07", popl07Table},
 }
 
 func main() {
@@ -63,7 +67,7 @@ func main() {
 		return
 	}
 	var s settings
-	only := flag.String("only", "", "tables to print, by comma: pta, cache (default all)")
+	only := flag.String("only", "", "tables to print, by comma: pta, cache, popl07 (default all)")
 	progs := flag.String("programs", "", "programs to measure, by comma (default all)")
 	configs := flag.String("configs", "", "columns of table pta, by comma (default all)")
 	flag.IntVar(&s.rounds, "rounds", 5, "measurements of each figure; the median is printed")
@@ -104,13 +108,16 @@ func (s *settings) find(names []string) error {
 	if err != nil {
 		return errors.New("run this in the repository: go run ./bench/cmd/tables")
 	}
-	s.root = strings.TrimSpace(string(out))
+	s.root, s.names = strings.TrimSpace(string(out)), slices.Clone(names)
 	for _, p := range programs {
 		if len(names) == 0 || slices.Contains(names, p.name) {
 			s.programs = append(s.programs, p)
 			names = slices.DeleteFunc(names, func(n string) bool { return n == p.name })
 		}
 	}
+	names = slices.DeleteFunc(names, func(n string) bool {
+		return slices.ContainsFunc(popl07.Programs, func(p popl07.Program) bool { return p.Name == n })
+	})
 	if len(names) > 0 {
 		return fmt.Errorf("there is no program %q", names[0])
 	}
