@@ -332,3 +332,32 @@ func TestNeedSource(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestStd edits a program that uses much of std. It is slow: make so many edits with
+// -long.
+func TestStd(t *testing.T) {
+	if *long == 0 {
+		t.Skip("only with -long")
+	}
+	s := state{dir: t.TempDir()}
+	mem := newMemory()
+	for i, line := range []string{"", "\tvar once sync.Once\n\tonce.Do(func() {})\n", "\tx := &struct{ *http.Server; sync.Map }{}\n\t_ = any(x)\n\t_ = x.Close\n"} {
+		src := "package main\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"text/template\"\n)\n\nvar mu sync.Mutex\n\nfunc main() {\n" + line + `	json.NewEncoder(os.Stdout).Encode(exec.Command("x"))
+	template.Must(template.New("x").Parse("")).Execute(os.Stdout, nil)
+	http.ListenAndServe("", nil)
+}
+`
+		for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "main.go": src} {
+			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u, fresh := s.warm(t, mem)
+		if i > 0 && len(fresh) != 1 {
+			t.Errorf("edit %d: %d packages were extracted again", i, len(fresh))
+		}
+		if i != 1 {
+			same(t, line, u, s.cold(t))
+		}
+	}
+}
