@@ -396,7 +396,7 @@ func TestKill(t *testing.T) {
 	next, done := 0, 0
 	for round := range rounds {
 		c := start(t, dir)
-		for i := range done { // of all rounds before
+		for i := max(0, done-40); i < done; i++ { // of the rounds before
 			if v, ok := c.Get(Facts, key(i)); !ok || !bytes.Equal(v, value(i)) {
 				t.Fatalf("round %d: value %d of %d: %v", round, i, done, ok)
 			}
