@@ -43,8 +43,11 @@ func (s *session) ask(patterns []string) (list *load.List, err error) {
 // wrong. Without a result there is nothing to go on with; with an error there
 // are programs, but no facts. What w has of packages is used.
 func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Result, analysis, error) {
-	for first := true; ; first = false {
+	for first := true; ; {
 		res, err := s.load(list, w.reuse(list))
+		if w.needs(err) {
+			continue
+		}
 		if err == nil {
 			err = s.choose(res)
 		}
@@ -55,6 +58,7 @@ func (s *session) prepare(list *load.List, patterns []string, w *warm) (*load.Re
 		}
 		if first {
 			s.out.Config(s.config(list, patterns))
+			first = false
 		}
 		if len(res.Programs) == 0 {
 			s.status = exitError // nothing is proved

@@ -333,6 +333,26 @@ func TestNeedSource(t *testing.T) {
 	}
 }
 
+// TestLost takes away the export data of a package that is known.
+func TestLost(t *testing.T) {
+	s := state{dir: t.TempDir()}
+	m, mem := &module{}, newMemory()
+	write(t, s.dir, m)
+	s.warm(t, mem)
+	m.bodies[3]++
+	write(t, s.dir, m)
+	l := s.list(t)
+	if !l.Recipe(cache.NewRecipe("run")) {
+		t.Fatal("the list has no recipe")
+	}
+	mem.export = nil
+	_, err := l.Check(context.Background(), load.Reuse{Keeper: mem, Base: cache.NewRecipe("test")})
+	var lost *load.LostError
+	if !errors.As(err, &lost) || !slices.Contains(lost.IDs, "example.com/m/a") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestStd edits a program that uses much of std. It is slow: make so many edits with
 // -long.
 func TestStd(t *testing.T) {
