@@ -3,8 +3,8 @@
 //
 // # Terms
 //
-// A Record holds the facts of one package: the unit of extraction and, later,
-// of caching. Inside a Record, functions, types, globals and method keys are
+// A Record holds the facts of one package: the unit of extraction and of what is
+// kept between runs. Inside a Record, functions, types, globals and method keys are
 // references into the Record's own tables of stable names. A Universe interns
 // those names once per process and rewrites the references to dense ids, so
 // that many programs share one extraction. A Program is a choice of packages

@@ -28,6 +28,7 @@ type warm struct {
 	hints  cache.Key        // where last is kept
 	last   map[string]*hint // by package id: of the last run, then of this one
 	fresh  bool             // last is new in part
+	ignore bool             // all that is known
 	source map[string]bool  // what else is needed from source
 }
 
@@ -127,7 +128,7 @@ func (w *warm) reuse(list *load.List) load.Reuse {
 // Known is a method of load.Keeper.
 func (w *warm) Known(key cache.Key) *load.Known {
 	b, ok := w.get(cache.Facts, key)
-	if !ok {
+	if !ok || w.ignore {
 		return nil
 	}
 	k, err := image.Decode[load.Known](b)
@@ -166,16 +167,28 @@ func (w *warm) Source(all []load.Unit) []string {
 }
 
 // needs reports whether err asks for packages from source, and sees to it that they
-// are in the next Reuse.
+// are in the next Reuse; in the end that nothing is.
 func (w *warm) needs(err error) bool {
 	var need *extract.NeedSourceError
-	if w == nil || !errors.As(err, &need) {
+	var lost *load.LostError
+	var ids []string
+	switch {
+	case w == nil:
+		return false
+	case errors.As(err, &need):
+		ids = need.IDs
+	case errors.As(err, &lost):
+		ids = lost.IDs
+	default:
 		return false
 	}
 	more := false
-	for _, id := range need.IDs {
+	for _, id := range ids {
 		more = more || !w.source[id]
 		w.source[id] = true
+	}
+	if !more && !w.ignore { // they are there from source: so what is known is odd
+		w.ignore, more = true, true
 	}
 	return more
 }

@@ -36,17 +36,19 @@ type memory struct {
 	needs  map[string][]string
 	own    map[string]cache.Key
 	source map[string]bool
-	hints  bool // use needs
+	std    map[cache.Key]bool // which of kept are not of the module
+	hints  bool               // use needs
+	half   bool               // know std alone, and learn nothing
 }
 
 func newMemory() *memory {
-	return &memory{kept: map[cache.Key][]byte{}, export: map[cache.Key][]byte{}, needs: map[string][]string{}, own: map[string]cache.Key{}, hints: true}
+	return &memory{kept: map[cache.Key][]byte{}, export: map[cache.Key][]byte{}, needs: map[string][]string{}, own: map[string]cache.Key{}, std: map[cache.Key]bool{}, hints: true}
 }
 
 func (m *memory) Known(key cache.Key) *load.Known {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if b := m.kept[key]; b != nil {
+	if b := m.kept[key]; b != nil && (!m.half || m.std[key]) {
 		k, err := image.Decode[load.Known](b)
 		if err != nil {
 			panic(err)
@@ -119,10 +121,14 @@ func (s state) warm(t testing.TB, m *memory) (*facts.Universe, []string) {
 			t.Fatal(err)
 		}
 		u, err := extract.UniverseKnown(res, func(f *load.Fresh, b []byte) {
+			if m.half {
+				return
+			}
 			export, err := f.Export()
 			if err != nil {
 				t.Fatal(err)
 			}
+			m.std[f.Key] = !strings.HasPrefix(f.ID, "example.com/")
 			k := f.Known
 			k.Facts = b
 			m.kept[f.Key], m.export[f.Key], m.needs[f.ID] = image.Encode(&k), export, extract.Needs(b)
@@ -220,9 +226,10 @@ func write(t testing.TB, dir string, m *module) {
 }
 
 // TestEdits edits a module at random. After each edit, what is extracted with what is
-// known from before equals what is extracted from scratch.
+// known from before equals what is extracted from scratch; mostly but for std, which is
+// not edited.
 func TestEdits(t *testing.T) {
-	steps := 6
+	steps := 12
 	if *long > 0 {
 		steps = *long
 	}
@@ -254,7 +261,13 @@ func TestEdits(t *testing.T) {
 			t.Errorf("step %d, %s: %d packages were extracted again", step, what, len(fresh))
 		}
 		t.Logf("step %d: %s: %d fresh", step, what, len(fresh))
-		same(t, what, u, s.cold(t))
+		if step%10 == 0 {
+			same(t, what, u, s.cold(t))
+		}
+		mem.half = true
+		half, _ := s.warm(t, mem)
+		mem.half = false
+		same(t, what, u, half)
 	}
 }
 
@@ -317,5 +330,54 @@ func TestNeedSource(t *testing.T) {
 	var need *extract.NeedSourceError
 	if !errors.As(err, &need) || !slices.Contains(need.IDs, "example.com/m/b") || !slices.Contains(need.IDs, "sync/atomic") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestLost takes away the export data of a package that is known.
+func TestLost(t *testing.T) {
+	s := state{dir: t.TempDir()}
+	m, mem := &module{}, newMemory()
+	write(t, s.dir, m)
+	s.warm(t, mem)
+	m.bodies[3]++
+	write(t, s.dir, m)
+	l := s.list(t)
+	if !l.Recipe(cache.NewRecipe("run")) {
+		t.Fatal("the list has no recipe")
+	}
+	mem.export = nil
+	_, err := l.Check(context.Background(), load.Reuse{Keeper: mem, Base: cache.NewRecipe("test")})
+	var lost *load.LostError
+	if !errors.As(err, &lost) || !slices.Contains(lost.IDs, "example.com/m/a") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestStd edits a program that uses much of std. It is slow: make so many edits with
+// -long.
+func TestStd(t *testing.T) {
+	if *long == 0 {
+		t.Skip("only with -long")
+	}
+	s := state{dir: t.TempDir()}
+	mem := newMemory()
+	for i, line := range []string{"", "\tvar once sync.Once\n\tonce.Do(func() {})\n", "\tx := &struct{ *http.Server; sync.Map }{}\n\t_ = any(x)\n\t_ = x.Close\n"} {
+		src := "package main\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"text/template\"\n)\n\nvar mu sync.Mutex\n\nfunc main() {\n" + line + `	json.NewEncoder(os.Stdout).Encode(exec.Command("x"))
+	template.Must(template.New("x").Parse("")).Execute(os.Stdout, nil)
+	http.ListenAndServe("", nil)
+}
+`
+		for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "main.go": src} {
+			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u, fresh := s.warm(t, mem)
+		if i > 0 && len(fresh) != 1 {
+			t.Errorf("edit %d: %d packages were extracted again", i, len(fresh))
+		}
+		if i != 1 {
+			same(t, line, u, s.cold(t))
+		}
 	}
 }

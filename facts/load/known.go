@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/gcexportdata"
@@ -58,6 +59,15 @@ type kept struct {
 	state  map[*packages.Package]*pkgState // made at the start
 	source map[string]bool
 	readMu sync.Mutex // held while export data is read
+	lost   []string   // ids of packages whose export data could not be
+}
+
+// A LostError reports that packages are known, but not their export data: they are
+// needed from source.
+type LostError struct{ IDs []string }
+
+func (e *LostError) Error() string {
+	return "no export data is kept of " + strings.Join(e.IDs, ", ")
 }
 
 type pkgState struct {
@@ -160,7 +170,9 @@ func (c *checker) typesOf(p *packages.Package) (*types.Package, error) {
 	s.read = true
 	world := map[string]*types.Package{} // as p sees it
 	closure(p, map[*packages.Package]bool{}, func(q *packages.Package) { world[q.PkgPath] = q.Types })
-	_, s.err = gcexportdata.Read(bytes.NewReader(k.Export(s.key)), c.fset, world, p.PkgPath)
+	if _, s.err = gcexportdata.Read(bytes.NewReader(k.Export(s.key)), c.fset, world, p.PkgPath); s.err != nil {
+		k.lost = append(k.lost, p.ID)
+	}
 	return p.Types, s.err
 }
 

@@ -122,7 +122,7 @@ func unlessDone(ctx context.Context, f func() error) error {
 }
 
 // Check reads and type-checks the packages, each from source but for those that reuse
-// finds. Errors are those of Load. Recipe must have been called before a Check that
+// finds. Errors are those of Load, and a *LostError. Recipe must have been called before a Check that
 // reuses anything, and its result been true.
 func (l *List) Check(ctx context.Context, reuse Reuse) (*Result, error) {
 	l.reset()
@@ -146,6 +146,9 @@ func (l *List) Check(ctx context.Context, reuse Reuse) (*Result, error) {
 	})
 	if err != nil {
 		return nil, err // what is left of the work stops at its next file
+	}
+	if c.kept != nil && len(c.kept.lost) > 0 {
+		return nil, &LostError{c.kept.lost}
 	}
 	l.explain.models = c.used
 	if err := l.explain.check(l.roots); err != nil {

@@ -3,7 +3,8 @@
 //
 // What may be believed: a Result without error is the code that `go build` and
 // `go test` would compile for the same patterns, flags and environment, whole
-// program, std included, every package from source. Nothing of it is ill-typed.
+// program, std included, every package from source, but for those that an earlier
+// run knew (known.go). Nothing of it is ill-typed.
 // A package that a test binary compiles anew is a package of its own here
 // (`p [p.test]`), because go list says so; packages are never merged by path.
 //
