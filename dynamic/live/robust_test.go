@@ -101,6 +101,27 @@ func TestRobust(t *testing.T) {
 	}
 }
 
+// TestOnePath runs a program that tells whether what it did was ordered: that, and nothing
+// else, decides whether there is a report.
+func TestOnePath(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	bin := watched(t, "./testdata/onepath")
+	runs, races := 40, 0
+	for i := range runs {
+		cmd := exec.Command(bin, []string{"late"}[i%2:]...)
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "GOMAXPROCS="+string('1'+byte(i/2%4)))
+		out, _ := cmd.CombinedOutput()
+		want := bytes.Contains(out, []byte("race true"))
+		if got := bytes.Contains(out, []byte("DATA RACE")); got != want || !want && !bytes.Contains(out, []byte("ordered true")) {
+			t.Errorf("run %d: reported: %v\n%s", i, got, out)
+		}
+		if want {
+			races++
+		}
+	}
+	t.Logf("%d of %d runs had a race", races, runs)
+}
+
 // TestRobustPIE runs the programs where their addresses are random.
 func TestRobustPIE(t *testing.T) {
 	if !*long {
