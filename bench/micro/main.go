@@ -1,7 +1,7 @@
 // Command micro times what a race detector adds to: accesses, synchronisation,
 // goroutines, allocation. It prints a line for each row: the name, a tab, and
 // nanoseconds of processor time, of all threads, for each operation; one row is
-// bytes. The command bench/cmd/tables builds it with and without detectors and compares.
+// bytes. The command bench/cmd/live builds it with and without detectors and compares.
 //
 //	micro [-rounds N] [-time D] [ROW ...]
 package main
@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -241,12 +242,18 @@ func cpu() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// measure returns the median time of one operation.
+// measure returns the median time of one operation, once memory has been touched. Rows with
+// 1M in their name go over all elements.
 func (r row) measure(least time.Duration, rounds int) float64 {
-	n, took := elements, time.Duration(0)
+	n, took := 1<<14, time.Duration(0)
+	if strings.Contains(r.name, "1M") {
+		n = elements
+	}
 	if r.name == "go, nobody waits" {
 		n = 100_000 // of which there are so many in all of this program
 		rounds, least = 1, 0
+	} else {
+		r.f(n)
 	}
 	var all []float64
 	for len(all) < rounds {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var long = flag.Bool("long", false, "TestRobust: the sizes of docs/dynamic.md, position-independent programs too")
+var long = flag.Bool("long", false, "TestRobust: the sizes of docs/dynamic.md, position-independent programs too; it needs -timeout 2h")
 
 // watched builds the program in dir with more arguments, and returns its path.
 func watched(t *testing.T, dir string, args ...string) string {
@@ -39,10 +39,10 @@ func watched(t *testing.T, dir string, args ...string) string {
 // twins runs a program that is to be silent and, with one more argument, to be reported.
 func twins(t *testing.T, bin string, env []string, racy string, args ...string) {
 	t.Helper()
-	// A program that does not end is killed; how long it takes decides nothing else.
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
 	run := func(args ...string) (string, int) {
+		// A program that does not end is killed; how long it takes decides nothing else.
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
 		cmd := exec.CommandContext(ctx, bin, args...)
 		cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "BFRACE=stats=1"), env...)
 		out, _ := cmd.CombinedOutput()
@@ -62,6 +62,9 @@ func twins(t *testing.T, bin string, env []string, racy string, args ...string) 
 // TestRobust runs programs that do much of one thing, in its two forms: with a lock and
 // without.
 func TestRobust(t *testing.T) {
+	if end, ok := t.Deadline(); *long && ok && time.Until(end) < time.Hour {
+		t.Log("with -long all takes longer than a test may by default: add -timeout 2h, or choose some: -run 'Robust$/live'")
+	}
 	t.Setenv("CGO_ENABLED", "0")
 	dir := "./testdata/robust"
 	bin := watched(t, dir)
@@ -92,8 +95,31 @@ func TestRobust(t *testing.T) {
 		if *long {
 			n = m.large
 		}
-		twins(t, bin, m.env, "-racy", m.mode, n)
+		t.Run(strings.Join(append([]string{m.mode}, m.env...), ","), func(t *testing.T) {
+			twins(t, bin, m.env, "-racy", m.mode, n)
+		})
 	}
+}
+
+// TestOnePath runs a program that tells whether what it did was ordered: that, and nothing
+// else, decides whether there is a report.
+func TestOnePath(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	bin := watched(t, "./testdata/onepath")
+	runs, races := 40, 0
+	for i := range runs {
+		cmd := exec.Command(bin, []string{"late"}[i%2:]...)
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "GOMAXPROCS="+string('1'+byte(i/2%4)))
+		out, _ := cmd.CombinedOutput()
+		want := bytes.Contains(out, []byte("race true"))
+		if got := bytes.Contains(out, []byte("DATA RACE")); got != want || !want && !bytes.Contains(out, []byte("ordered true")) {
+			t.Errorf("run %d: reported: %v\n%s", i, got, out)
+		}
+		if want {
+			races++
+		}
+	}
+	t.Logf("%d of %d runs had a race", races, runs)
 }
 
 // TestRobustPIE runs the programs where their addresses are random.
