@@ -313,6 +313,7 @@ var markForm = regexp.MustCompile(`want: (?:(race|alarm) ([^\s,"]+)|(outside))(,
 // readMarks reads the marks of a program, and counts its lines.
 func (r *Result) readMarks(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("%s: no Go files: %w", dir, cmp.Or(err, os.ErrNotExist))
 	}
