@@ -274,7 +274,10 @@ func (h *holds) object(x stage.Guard) {
 		v.Field += "." + path
 	}
 	expr := ""
-	if v.Pkg == h.t.layers[0].loc.Pkg {
+	inner := h.t.layers[len(h.t.layers)-1]
+	first, _, _ := strings.Cut(v.Field, ".")
+	hidden := slices.ContainsFunc(h.r.v.Prog.Types[inner.typ].Fields, func(f facts.Field) bool { return f.Name == first })
+	if v.Pkg == inner.loc.Pkg && !hidden { // where the field is declared, names of fields come first
 		expr = v.Field
 	}
 	h.add(guards.Global, v.String(), expr, x.Write)
