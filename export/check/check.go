@@ -89,12 +89,15 @@ type checker struct {
 	ops       map[uint32]*operations
 	events    map[event]int
 	happening map[InstID][]happening
+	chanLocks map[uint32]SignalKind // channels that are locks
+	tokens    map[uint32]At         // see first
 
 	beside    []Bits // by thread
 	places    map[[2]int][]place
 	memo      map[At]Bits  // of done
 	stateAt   map[At]State // of heldAt
 	outsideDo map[[2]int]Bits
+	before    map[question]judgement
 
 	at               map[uint32][]int // accesses, by cell
 	evidence         map[uint32]*CellEvidence
@@ -103,6 +106,7 @@ type checker struct {
 	holders          map[ObjID][]uint32 // see findHolders
 	moved, finalized Bits
 	kept             map[param]kept
+	shift            Bits // see shifted
 }
 
 // Check judges claims about a program and its pairs in scope; see scope.go, nil is
@@ -146,7 +150,7 @@ func Points(p *facts.Program, c *Claims) *Report {
 func newChecker(p *facts.Program, c *Claims) *checker {
 	return &checker{p: p, c: c, rep: &Report{Refuted: map[string]int{}, NotChecked: map[string]int{}}, assumed: map[facts.FuncID]bool{}, copies: map[ObjID]ObjID{}, ptrTo: map[facts.TypeID]facts.TypeID{},
 		instsOf: map[facts.FuncID][]InstID{}, flows: map[facts.FuncID]*flow{}, roots: map[facts.FuncID][]root{}, ones: map[uint32]bool{},
-		events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{},
+		chanLocks: map[uint32]SignalKind{}, tokens: map[uint32]At{}, events: map[event]int{}, happening: map[InstID][]happening{}, bad: map[uint32]bool{}, outsideDo: map[[2]int]Bits{}, before: map[question]judgement{},
 		free: map[uint32]judgement{}, handed: map[ObjID]judgement{}, kept: map[param]kept{}}
 }
 

@@ -17,20 +17,23 @@
 //
 // That evidence refutes every pair of accesses in scope (scope.go). Which accesses and
 // pairs there are is found from the facts and the claimed points-to sets (pairs.go),
-// never taken from the proof. Six kinds of evidence are judged:
+// never taken from the proof. Seven kinds of evidence are judged:
 //
 //	never-escapes  the object is outside the escape set
 //	starts         one access comes before the start that leads to the other, or both
 //	               are in one goroutine, or one is joined (order.go)
 //	signalled      one precedes a signal that the other has waited for (precede.go)
 //	published      one belongs to the making of the object (published.go, leaks.go)
-//	same-lock      both hold one lock, one variable of the run (guards.go)
+//	apart          goroutines of one go statement have an index each (apart.go,
+//	               induction.go)
+//	same-lock      both hold one lock, one variable of the run (guards.go), which may
+//	               be a channel (chanlock.go)
 //	same-base      both hold the lock at one distance from what they access
 //
 // # What is not checked yet
 //
-// All other kinds of evidence: owners, stable paths, own goroutines,
-// frames, indices, flags, channels as locks, signals that are counted at a place.
+// All other kinds of evidence: owners, stable paths, own goroutines, frames, other
+// indices, flags, signals that are counted at a place.
 // Pairs with such evidence are counted by kind, and with any of them the program is
 // not Proved. Locks taken by TryLock guard nothing. What the stages know more of a
 // kind than the checker does is of a kind "a finer" one.

@@ -18,11 +18,9 @@ func (k *checker) findBad() {
 		id := InstID(i)
 		f := k.fn(id)
 		for p, pt := range f.Points {
-			if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncRelease {
-				continue
-			}
-			if obj := f.Syncs[pt.Row].Obj; !k.holds(id, f, k.heldAt(At{id, uint32(p)}), obj) { // (G1)
-				for _, c := range k.set(k.pts(id, obj, 0)) {
+			op, at := k.lockOp(id, f, pt), At{id, uint32(p)}
+			if op.release && !k.holds(id, f, k.heldAt(at), op.obj) && !(op.channel && k.first(at, op.obj)) { // (G1)
+				for _, c := range k.set(k.pts(id, op.obj, 0)) {
 					k.bad[c] = true
 				}
 			}

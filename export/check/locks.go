@@ -25,8 +25,8 @@ func (k *checker) releases(i InstID, f *facts.Func, p uint32, s State, ask *Aske
 	pt, to := f.Points[p], &k.c.Insts[i].Releases
 	switch pt.Op {
 	case facts.OpSync:
-		if y := &f.Syncs[pt.Row]; y.Op == facts.SyncRelease && !k.holds(i, f, s, y.Obj) {
-			ask.Has("L3", i, to, k.set(k.pts(i, y.Obj, 0)))
+		if op := k.lockOp(i, f, pt); op.release && !k.holds(i, f, s, op.obj) {
+			ask.Has("L3", i, to, k.set(k.pts(i, op.obj, 0)))
 		}
 	case facts.OpCall, facts.OpAny:
 		row, _ := callRow(f, pt)
@@ -55,23 +55,24 @@ func (k *checker) releaser(f *facts.Func) int {
 
 // acquired returns the facts of an acquire. (L1)
 func (k *checker) acquired(i InstID, f *facts.Func, pt facts.Point) []Fact {
-	if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncAcquire {
+	op := k.lockOp(i, f, pt)
+	if !op.acquire {
 		return nil
 	}
-	y := &f.Syncs[pt.Row]
-	out := k.names(i, f, y.Obj, false)
-	if y.Write {
-		out = append(out, k.names(i, f, y.Obj, true)...)
+	out := k.names(i, f, op.obj, false)
+	if op.write {
+		out = append(out, k.names(i, f, op.obj, true)...)
 	}
 	return out
 }
 
 // afterRelease takes away what a release may. (L2)
 func (k *checker) afterRelease(i InstID, f *facts.Func, pt facts.Point, s State) State {
-	if pt.Op != facts.OpSync || f.Syncs[pt.Row].Op != facts.SyncRelease {
+	op := k.lockOp(i, f, pt)
+	if !op.release {
 		return s
 	}
-	gone := k.set(k.pts(i, f.Syncs[pt.Row].Obj, 0))
+	gone := k.set(k.pts(i, op.obj, 0))
 	return s.drop(func(n Fact) bool { return n.Kind == Held && k.mayBe(i, f, n, gone) })
 }
 

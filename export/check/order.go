@@ -85,7 +85,7 @@ func (k *checker) below(n, u int, b *access) bool {
 	if slices.ContainsFunc(k.startsOf(u), func(q At) bool { return k.doneAt(q).Has(k.event(event{n, s.thread})) }) {
 		return false
 	}
-	return !slices.ContainsFunc(s.spots, func(at At) bool { return !k.later(u, b.at, at, []int{n}) })
+	return !slices.ContainsFunc(s.spots, func(at At) bool { return !k.later(u, b.at, at) })
 }
 
 // doneAt is done, remembered.

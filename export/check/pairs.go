@@ -252,6 +252,7 @@ const (
 	SameBase     = "same-base"
 	Signalled    = "signalled"
 	Published    = "published"
+	Apart        = "apart"
 )
 
 // holdsFor reports whether evidence refutes a pair of a cell by two threads.
@@ -269,6 +270,8 @@ func (k *checker) holdsFor(c uint32, t int, a *access, u int, b *access, e *Evid
 		return k.sameBase(a, b, c, e.Delta)
 	case Published:
 		return k.fresh(a, c) || k.fresh(b, c)
+	case Apart:
+		return k.apart(a, b, c)
 	}
 	return false
 }
@@ -283,7 +286,7 @@ func (k *checker) without(a, b *access, found []*Evidence) {
 	}
 	for _, e := range found {
 		switch e.Kind {
-		case NeverEscapes, Starts, SameLock, SameBase, Signalled, Published:
+		case NeverEscapes, Starts, SameLock, SameBase, Signalled, Published, Apart:
 		default:
 			k.rep.NotChecked[e.Kind]++
 			return

@@ -9,7 +9,7 @@ func (k *checker) signalled(t int, a *access, u int, b *access, claimed uint32) 
 		return false
 	}
 	return slices.ContainsFunc(k.numbers[claimed], func(n int) bool {
-		return k.isPast(b.at, n) && k.precedes(t, a.at, n, nil) || k.isPast(a.at, n) && k.precedes(u, b.at, n, nil) ||
+		return k.isPast(b.at, n) && k.precedes(t, a.at, n) || k.isPast(a.at, n) && k.precedes(u, b.at, n) ||
 			k.signals[n].Kind == OnceDone && k.insideDo(t, a.at.Inst, n) && k.insideDo(u, b.at.Inst, n)
 	})
 }
@@ -29,29 +29,35 @@ func (k *checker) isPast(at At, n int) bool {
 //	(B3) something that precedes it is past at the spot
 //
 // and for a group before the Done of its own goroutine, for a Once if it is within Do.
-// asked are the signals that are being asked about, which are no reason.
-func (k *checker) precedes(t int, at At, n int, asked []int) bool {
-	s := &k.signals[n]
-	switch {
-	case slices.Contains(asked, n) || len(asked) > 8:
-		return false
-	case s.Kind == Group:
-		return t == s.thread && !k.doneAt(at).Has(k.event(event{n, t}))
-	case s.Kind == OnceDone:
-		return k.insideDo(t, at.Inst, n)
-	}
-	asked = append(slices.Clone(asked), n)
-	all := s.Kind == Close || s.Kind == Message
-	for _, spot := range s.spots {
-		before := !slices.ContainsFunc(k.runBy[spot.Inst], func(x int) bool {
-			own := t == x && k.one(t) && !k.doneAt(at).Has(k.event(event{n, t})) // (B1)
-			return !own && !k.starts(t, at, x) && !k.later(t, at, spot, asked)
-		})
-		if before != all {
-			return before
+// Nothing is a reason for itself.
+func (k *checker) precedes(t int, at At, n int) bool {
+	return judge(k.before, question{t, at, n}, func() bool {
+		s := &k.signals[n]
+		switch s.Kind {
+		case Group:
+			return t == s.thread && !k.doneAt(at).Has(k.event(event{n, t}))
+		case OnceDone:
+			return k.insideDo(t, at.Inst, n)
 		}
-	}
-	return all && len(s.spots) > 0
+		all := s.Kind == Close || s.Kind == Message
+		for _, spot := range s.spots {
+			before := !slices.ContainsFunc(k.runBy[spot.Inst], func(x int) bool {
+				own := t == x && k.one(t) && !k.doneAt(at).Has(k.event(event{n, t})) // (B1)
+				return !own && !k.starts(t, at, x) && !k.later(t, at, spot)
+			})
+			if before != all {
+				return before
+			}
+		}
+		return all && len(s.spots) > 0
+	})
+}
+
+// question asks whether a point of a thread precedes a signal.
+type question struct {
+	thread int
+	at     At
+	signal int
 }
 
 // starts reports (B2).
@@ -60,9 +66,9 @@ func (k *checker) starts(t int, at At, s int) bool {
 }
 
 // later reports (B3).
-func (k *checker) later(t int, at, spot At, asked []int) bool {
+func (k *checker) later(t int, at, spot At) bool {
 	return slices.ContainsFunc(k.heldAt(spot).Facts, func(x Fact) bool {
-		return x.Kind == Past && x.N >= k.signals[x.Signal].need && k.precedes(t, at, int(x.Signal), asked)
+		return x.Kind == Past && x.N >= k.signals[x.Signal].need && k.precedes(t, at, int(x.Signal))
 	})
 }
 

@@ -76,7 +76,7 @@ func (k *checker) shape() {
 	}
 	k.pointing(c.Content)
 	for i, s := range c.Signals {
-		bad(int(s.Cell) < len(k.objOf), "W2", "signal %d is of no object", i)
+		bad(int(s.Cell) < len(k.objOf) && s.Kind <= Group, "W2", "signal %d is of no object", i)
 	}
 	bad(len(c.Insts) > 0 && int(c.Root) < len(c.Insts) && c.Root > 0 && c.Insts[c.Root].Fn == k.p.Root, "W5", "the root is not the program's")
 	for i := 1; i < len(c.Insts); i++ {

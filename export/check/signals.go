@@ -16,6 +16,8 @@ const (
 	Sends                      // all sends: for who has received as many
 	Receives                   // all receives: for who has sent as many, and a buffer more
 	OnceDone                   // the body of Do of a Once: for whom Do has returned
+	SendLock                   // a channel as lock, see chanlock.go
+	RecvLock                   // the same
 	Group                      // Done of the goroutines that a wait group joins: for who has waited
 )
 
@@ -76,6 +78,10 @@ func (k *checker) findSignals() {
 			counted(o.recvs, min(site.Cap, maxCount))
 		case s.Kind == OnceDone && !k.bad[s.Cell]:
 			list = append(list, signal{Signal: s, need: 1})
+		case (s.Kind == SendLock || s.Kind == RecvLock) && k.isChanLock(s, o):
+			if _, ok := k.chanLocks[s.Cell]; !ok {
+				k.chanLocks[s.Cell] = s.Kind
+			}
 		case s.Kind == Group && !k.bad[s.Cell]:
 			list = k.findJoin(s, o)
 		}

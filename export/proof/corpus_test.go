@@ -16,7 +16,7 @@ import (
 	"github.com/bfverify/bfverify/pta"
 )
 
-// corpus is the main programs of the stages' tests, over one universe, so that
+// corpus is the main programs of the stages' tests, and some more, over one universe, so that
 // std is loaded once: the twins, and those of which all race.
 type corpus struct {
 	twins, racy []*facts.Program
@@ -43,8 +43,8 @@ func programs(t *testing.T) *corpus {
 	c := &corpus{races: map[string]bool{}}
 	write("go.mod", []byte("module twins\n\ngo 1.26\n"))
 	racy := map[string]bool{}
-	for _, folder := range []string{"", "racy"} {
-		names, err := filepath.Glob(filepath.Join("../../stages/testdata", folder, "*.txtar"))
+	for _, folder := range []string{"../../stages/testdata", "../../stages/testdata/racy", "testdata"} {
+		names, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
 		if err != nil || len(names) == 0 {
 			t.Fatal("no test programs", err)
 		}
@@ -56,7 +56,7 @@ func programs(t *testing.T) *corpus {
 			for _, f := range a.Files {
 				name := filepath.Join(strings.TrimSuffix(filepath.Base(n), ".txtar"), f.Name)
 				at := "twins/" + filepath.ToSlash(filepath.Dir(name))
-				racy[at] = folder == "racy"
+				racy[at] = filepath.Base(folder) == "racy"
 				c.races[at] = c.races[at] || racy[at] || strings.Contains(string(f.Data), "// want: race")
 				write(name, f.Data)
 			}

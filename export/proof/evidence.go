@@ -57,12 +57,28 @@ func Make(ctx context.Context, p *facts.Program, opt stages.Options) (*check.Cla
 	case refused:
 		return b.c, out, nil
 	}
-	b.settle()
 	for _, c := range slices.Sorted(maps.Keys(cells)) {
 		b.c.Evidence = append(b.c.Evidence, cells[c].CellEvidence)
 	}
+	first := len(b.c.Signals) // of channels as locks, which acquire by sends
+	for _, c := range slices.Sorted(maps.Keys(b.chans)) {
+		b.c.Signals = append(b.c.Signals, check.Signal{Kind: check.SendLock, Cell: c})
+	}
+	settle(p, b.c)
+	bad := check.Check(p, opt.Scope, b.c).Bad
+	again := false // or by receives
+	for i := range b.c.Signals[first:] {
+		s := &b.c.Signals[first+i]
+		if slices.ContainsFunc(bad, func(e *check.Evidence) bool { return e.Kind == check.SameLock && e.Of == s.Cell }) {
+			s.Kind, again = check.RecvLock, true
+		}
+	}
+	if again {
+		settle(p, b.c)
+		bad = check.Check(p, opt.Scope, b.c).Bad
+	}
 	// What the stages know more of a kind than the checker judges gets another name.
-	for _, e := range check.Check(p, opt.Scope, b.c).Bad {
+	for _, e := range bad {
 		if !strings.HasPrefix(e.Kind, finer) {
 			e.Kind = finer + e.Kind
 		}
@@ -137,7 +153,7 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 		}
 		if o, _ := b.r.Object(by.Cell); b.r.Objs[o].Kind == pta.ObjSite {
 			if k, _ := b.r.SiteKind(o); k == facts.SiteChan {
-				e.Kind = "a channel as lock"
+				b.chans[e.Of] = true
 			}
 		}
 		if by.Once {

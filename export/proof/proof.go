@@ -18,12 +18,12 @@ import (
 func Claims(r *pta.Result) *check.Claims {
 	b := newBuilder(r)
 	b.solution()
-	b.settle()
+	settle(r.Prog, b.c)
 	return b.c
 }
 
 func newBuilder(r *pta.Result) *builder {
-	return &builder{r: r, cell: make([]uint32, r.Cells()), obj: make([]check.ObjID, len(r.Objs)), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{},
+	return &builder{r: r, cell: make([]uint32, r.Cells()), obj: make([]check.ObjID, len(r.Objs)), ids: map[string]check.SetID{"": 0}, known: map[*pta.Set]check.SetID{}, chans: map[uint32]bool{},
 		c: &check.Claims{Sets: [][]uint32{nil}, Objects: make([]check.Object, 1), Insts: make([]check.Inst, 1), Root: check.InstID(r.Root)}}
 }
 
@@ -92,6 +92,7 @@ type builder struct {
 	obj   []check.ObjID // by object of the result, but for references
 	ids   map[string]check.SetID
 	known map[*pta.Set]check.SetID
+	chans map[uint32]bool // cells of channels that are locks
 }
 
 // set returns the number of a set of cells.
