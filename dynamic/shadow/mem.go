@@ -15,11 +15,12 @@ const (
 )
 
 // Blocks up to smallMax are rounded up to 16 bytes, larger ones to a power of
-// two. There are few of the large ones, and the system backs only what is used.
+// two or three quarters of one: the cells of a page are 24 KB. There are few of the
+// large ones, and the system backs only what is used.
 const (
 	smallMax = 512
 	nSmall   = smallMax/16 + 1
-	nClasses = nSmall + 48
+	nClasses = nSmall + 2*48
 )
 
 type freeBlock struct {
@@ -33,10 +34,13 @@ func classOf(n uintptr) (int, uintptr) {
 		n = (n + 15) &^ 15
 		return int(n / 16), n
 	}
-	c, size := nSmall, uintptr(2*smallMax)
+	c, size := nSmall+1, uintptr(2*smallMax)
 	for size < n {
-		c++
+		c += 2
 		size *= 2
+	}
+	if n <= size/4*3 {
+		return c - 1, size / 4 * 3
 	}
 	return c, size
 }
