@@ -229,7 +229,7 @@ func write(t testing.TB, dir string, m *module) {
 // known from before equals what is extracted from scratch; mostly but for std, which is
 // not edited.
 func TestEdits(t *testing.T) {
-	steps := 12
+	steps := 8
 	if *long > 0 {
 		steps = *long
 	}
@@ -330,6 +330,33 @@ func TestNeedSource(t *testing.T) {
 	var need *extract.NeedSourceError
 	if !errors.As(err, &need) || !slices.Contains(need.IDs, "example.com/m/b") || !slices.Contains(need.IDs, "sync/atomic") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestVariants edits packages that test binaries compile anew.
+func TestVariants(t *testing.T) {
+	s := state{dir: t.TempDir(), tests: true}
+	m, mem := &module{tests: 2, inst: 2, cmain: true}, newMemory()
+	write(t, s.dir, m)
+	s.warm(t, mem)
+	for _, c := range []struct {
+		name string
+		edit func()
+		want string
+	}{
+		{"a body beside a generic function", func() { m.bodies[1]++ }, "example.com/m/b example.com/m/b [example.com/m/b.test]"},
+		{"a generic function", func() { m.generi++ }, "example.com/m example.com/m/b example.com/m/b [example.com/m/b.test] example.com/m/b_test [example.com/m/b.test]"},
+	} {
+		c.edit()
+		write(t, s.dir, m)
+		u, fresh := s.warm(t, mem)
+		if got := strings.Join(fresh, " "); got != c.want {
+			t.Errorf("%s: extracted again: %s; want %s", c.name, got, c.want)
+		}
+		mem.half = true
+		half, _ := s.warm(t, mem)
+		mem.half = false
+		same(t, c.name, u, half)
 	}
 }
 
