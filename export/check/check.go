@@ -99,7 +99,7 @@ type checker struct {
 	outsideDo map[[2]int]Bits
 	before    map[question]judgement
 
-	at               map[uint32][]int // accesses, by cell
+	at               [][]int // accesses, by cell
 	evidence         map[uint32]*CellEvidence
 	free             map[uint32]judgement // see raceFree
 	handed           map[ObjID]judgement

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/bfverify/bfverify/facts"
@@ -137,20 +136,22 @@ func (k *checker) touched(a *access) []uint32 {
 // pairs judges, cell by cell, every two accesses of which one writes and not both
 // are atomic, by every two threads that run them: some evidence must hold.
 func (k *checker) pairs() {
-	k.at, k.evidence = map[uint32][]int{}, map[uint32]*CellEvidence{}
-	written := map[uint32]bool{}
+	k.at, k.evidence = make([][]int, len(k.objOf)), map[uint32]*CellEvidence{}
+	written := NewBits(len(k.objOf))
 	for i := range k.accesses {
 		for _, c := range k.touched(&k.accesses[i]) {
 			k.at[c] = append(k.at[c], i)
-			written[c] = written[c] || k.accesses[i].write
+			if k.accesses[i].write {
+				written.Add(int(c))
+			}
 		}
 	}
 	for i := range k.c.Evidence {
 		k.evidence[k.c.Evidence[i].Cell] = &k.c.Evidence[i]
 	}
-	for _, c := range slices.Sorted(maps.Keys(k.at)) {
-		if written[c] {
-			k.cell(c, true, func(kind string, n int) { k.rep.Refuted[kind] += n }, func(a, b *access, found []*Evidence) bool {
+	for c := range k.at {
+		if written.Has(c) {
+			k.cell(uint32(c), true, func(kind string, n int) { k.rep.Refuted[kind] += n }, func(a, b *access, found []*Evidence) bool {
 				k.without(a, b, found)
 				return true
 			})

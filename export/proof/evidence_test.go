@@ -3,6 +3,7 @@ package proof_test
 import (
 	"context"
 	"flag"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ func TestEvidence(t *testing.T) {
 	closed, proved := 0, 0
 	m := &mutants{rng: rand.New(rand.NewPCG(5, 6)), made: map[string]int{}}
 	c := programs(t)
-	for n, p := range slices.Concat(c.twins, c.racy) {
-		if large := len(p.PkgIDs) > 20; large && !*all && n%3 != 0 { // a second each
+	for _, p := range slices.Concat(c.twins, c.racy) {
+		if large := len(p.PkgIDs) > 20; large && !*all && crc32.ChecksumIEEE([]byte(p.Path))%3 != 0 { // a second each
 			continue
 		}
 		claims := prove(t, p)
@@ -75,14 +76,14 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("%d pairs with evidence that should hold: %s", n, k)
 		}
 	}
-	if closed < 350 || proved < 18 {
+	if closed < 300 || proved < 30 {
 		t.Errorf("only %d programs are closed, and %d proved", closed, proved)
 	}
 	if refuted[check.Apart] < 2 {
 		t.Errorf("%d pairs refuted by apart", refuted[check.Apart])
 	}
 	for _, k := range []string{check.NeverEscapes, check.Starts, check.SameLock, check.SameBase, check.Signalled, check.Published} {
-		if refuted[k] < 5 {
+		if refuted[k] < 3 {
 			t.Errorf("%d pairs refuted by %s", refuted[k], k)
 		}
 	}

@@ -58,7 +58,7 @@ func mutate(rng *rand.Rand, p *facts.Program, c *check.Claims) (kind int, what s
 			return kind, "a global has no address"
 		case kind == 2 && len(in.Edges) > 0:
 			e := in.Edges[rng.IntN(len(in.Edges))]
-			if f.Calls[e.Row].Static == 0 {
+			if int(e.Row) >= len(f.Calls) || f.Calls[e.Row].Static == 0 {
 				continue
 			}
 			in.Edges = slices.DeleteFunc(in.Edges, func(x check.Edge) bool { return x.Row == e.Row })
