@@ -218,6 +218,7 @@ func (s *Store) Close() error {
 		_, err = s.GC(s.max / 5 * 4)
 	}
 	if s.db != nil {
+		s.merged()
 		if err2 := s.db.Close(); err == nil {
 			err = err2
 		}
@@ -226,6 +227,26 @@ func (s *Store) Close() error {
 		s.unlock()
 	}
 	return err
+}
+
+// Each use of a store leaves a table at the lowest level, and Badger merges them while
+// it is open, which may be too short a time. Beyond lowTables, closing waits for it,
+// lowWait at most: a read looks into each of them.
+const (
+	lowTables = 16
+	lowWait   = 10 * time.Second
+)
+
+// merged waits until few tables are left at the lowest level.
+func (s *Store) merged() {
+	if s.readOnly {
+		return
+	}
+	for end := time.Now().Add(lowWait); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if levels := s.db.Levels(); len(levels) == 0 || levels[0].NumTables <= lowTables {
+			return
+		}
+	}
 }
 
 // A Stat says what a store holds.

@@ -206,7 +206,7 @@ func TestMany(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(folder(dir), "*"))
 	if err != nil || len(files) > 40 {
-		t.Errorf("%d files, %v", len(files), err)
+		t.Errorf("%d files, %v, %v", len(files), err, files)
 	}
 	s := open(t, dir)
 	for i := range 40 {
