@@ -107,6 +107,8 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 		switch by.Rule {
 		case "wait":
 			e.Kind = "wait group"
+		case "one goroutine":
+			e.Kind = "one goroutine, started once"
 		case "count":
 			e.Kind = "a counter as wait group"
 		default:
