@@ -165,7 +165,11 @@ func (p *parallel) ordered(a, b *stage.OrderClass) stage.Evidence {
 
 func (p *parallel) decide(a, b *stage.OrderClass) stage.Evidence {
 	if a.Thread == b.Thread && p.v.Threads[a.Thread].Single { // (H6)
-		return stage.Ordered{Rule: "program order", Thread: a.Thread}
+		rule := "program order"
+		if !p.stopped(a.Running, b) || !p.stopped(b.Running, a) || !p.stopped(a.Beside, b) || !p.stopped(b.Beside, a) {
+			rule = "one goroutine"
+		}
+		return stage.Ordered{Rule: rule, Thread: a.Thread}
 	}
 	for _, x := range p.wait.rivals { // (H7)
 		for _, y := range p.wait.rivals {

@@ -137,8 +137,10 @@ func (b *builder) evidence(by stage.Evidence) check.Evidence {
 	case stage.NeverEscapes:
 		e.Kind = check.NeverEscapes
 	case stage.Ordered:
-		e.Kind = check.Starts
-		if by.Rule == "count" {
+		switch e.Kind = check.Starts; by.Rule {
+		case "one goroutine":
+			e.Kind = "one goroutine, started once"
+		case "count":
 			e.Kind = "a counter as wait group"
 		}
 	case stage.Signalled:

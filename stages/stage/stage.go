@@ -105,7 +105,7 @@ type NeverEscapes struct{ Object uint32 }
 
 // Ordered: one access happens before the other.
 type Ordered struct {
-	Rule   string // "go", "wait", "count", "program order"
+	Rule   string // "go", "wait", "count", "program order", "one goroutine"
 	Thread int    // whose accesses come first
 	Object uint32 // the cell of the object that orders, for all but "go"
 }
